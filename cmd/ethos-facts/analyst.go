@@ -8,22 +8,22 @@ import (
 	"ethos/pkg/record"
 )
 
-// analyst places and describes actions, one at a time. It remembers
-// repositories and configurations, so that actions at the same time have one each.
+// analyst locates and describes actions, one at a time. It caches repositories
+// and configurations, so parallel actions need one analyst each.
 type analyst struct {
 	deriver *facts.Deriver
 	memory  *memory
 }
 
-// description is an action with its facts, and what is to be said of it.
+// description is an action with its facts, and what to report about it.
 type description struct {
 	action record.Action
 	actor  record.Actor
 	facts  record.Facts
 	err    error
-	notes  []string // what of the configuration means less than it may look like
-	failed error    // what kept trust from being looked up
-	// unknown is what kept the origins of files from being looked up
+	notes  []string // settings that mean less than they seem to
+	failed error    // why trust could not be looked up
+	// unknown says why the origins of files could not be looked up.
 	unknown error
 	stack   []byte // of a panic
 }

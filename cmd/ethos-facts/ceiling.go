@@ -7,7 +7,8 @@ import (
 	"ethos/pkg/cli"
 )
 
-// ceilingOf is what no action goes past on this machine, nil for none.
+// ceilingOf returns the upper limit for all actions on this machine, or nil if
+// there is none.
 func ceilingOf() (*capability.Written, error) {
 	files, err := ceiling.Read()
 	if files == nil && err == nil {

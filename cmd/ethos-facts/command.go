@@ -8,18 +8,19 @@ import (
 	"ethos/pkg/flagfield"
 )
 
-// commands is the command line.
+// commands is the complete command line.
 type commands struct {
 	Derive deriveCmd `cmd:"" default:"withargs" help:"Write the facts of actions."`
 	Tools  toolsCmd  `cmd:"" help:"List the tool catalog."`
 }
 
-// described is the command line of a command to describe, whose first word may have the name of one of ours.
+// described is the command line of a command to describe, whose first word may equal the name of
+// one of our commands.
 type described struct {
 	Derive deriveCmd `cmd:"" default:"withargs" help:"Write the facts of actions."`
 }
 
-// modelFor returns the command line that args need. Kong takes a word behind -- for the name of a command.
+// modelFor returns the model that args need. kong takes a word after -- for the name of a command.
 func modelFor(args []string) any {
 	derive := deriveCmd{line: args}
 	if i := slices.Index(args, "--"); i >= 0 && !slices.Contains(args[:i], "tools") {
@@ -28,11 +29,11 @@ func modelFor(args []string) any {
 	return &commands{Derive: derive}
 }
 
-// quick reads the usual command lines, those of hooks among them.
+// quick parses the usual command lines, including those of hooks.
 func quick(args []string) cli.Command {
 	c := &deriveCmd{line: args}
 	rest, ok := flagfield.Plain(c, args)
-	if !ok || rest != nil && (len(rest) == 1 || rest[1] == "derive" || rest[1] == "--") { // the model leaves these out
+	if !ok || rest != nil && (len(rest) == 1 || rest[1] == "derive" || rest[1] == "--") { // the model omits these
 		return nil
 	}
 	c.Argv = rest

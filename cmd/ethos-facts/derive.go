@@ -60,10 +60,10 @@ func (c *deriveCmd) Run(ctx context.Context, sys *cli.System) error {
 	return w.finish(err)
 }
 
-// formats are what --from reads.
+// formats returns the formats for --from.
 func formats() []string { return append(hook.Dialects(), hook.Auto, "lines", "records") }
 
-// check holds the inputs against each other: exactly one.
+// check requires exactly one input.
 func (c *deriveCmd) check() error {
 	given := 0
 	for _, is := range []bool{c.Script != nil, len(c.Argv) > 0, c.From != ""} {
@@ -94,13 +94,14 @@ func (c *deriveCmd) check() error {
 	return nil
 }
 
-// behindDashes reports that the command was given as such, so that a mistyped word is not taken for one. The command is the end of the command line.
+// behindDashes reports whether the command was given after "--", so that a mistyped word is not
+// taken for a command. The command is the end of the command line.
 func (c *deriveCmd) behindDashes() bool {
 	start := len(c.line) - len(c.Argv.Words())
 	return start > 0 && c.line[start-1] == "--"
 }
 
-// writer settles the options.
+// writer returns the writer for the options.
 func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
 	mode := c.Mode
 	if mode == "" {
@@ -144,22 +145,23 @@ func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
 		return nil, cli.Errorf(cli.Usage, hint, "%w", err)
 	}
 	w.another = func() *analyst {
-		n, _ := newAnalyst() // these options were accepted above
+		n, _ := newAnalyst() // cannot fail: the options were accepted above
 		return n
 	}
 	return w, nil
 }
 
-// gitOptions is where the user's git configuration lies. The variables that lead git elsewhere (GIT_DIR and its kin) are left out: they would let the
-// caller's environment decide which repository the facts are of.
+// gitOptions returns the location of the user's git configuration. It ignores the variables that
+// redirect git (GIT_DIR and the like), because they would let the caller's environment select the
+// repository that the facts describe.
 func gitOptions(sys *cli.System, home string) gitrepo.Options {
 	all := gitrepo.FromEnviron(sys.Getenv)
 	all.Home, all.GitDir, all.WorkTree, all.CommonDir = home, "", "", ""
 	return all
 }
 
-// programDirs are the directories from which programs of ethos are started:
-// that of this one, and those of PATH.
+// programDirs returns the directories from which ethos's programs are started: that of this
+// program, and those of PATH.
 func programDirs(sys *cli.System) []string {
 	dirs := filepath.SplitList(sys.Getenv("PATH"))
 	if self, err := os.Executable(); err == nil {
@@ -168,8 +170,7 @@ func programDirs(sys *cli.System) []string {
 	return dirs
 }
 
-// stateFolder is where ethos keeps what a person has trusted, "" where the
-// environment names none.
+// stateFolder returns the folder with trust decisions, or "" if the environment names none.
 func stateFolder(sys *cli.System) string {
 	dir, err := statedir.Dir(sys.Getenv)
 	if err != nil {

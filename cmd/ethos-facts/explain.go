@@ -11,7 +11,7 @@ import (
 	"ethos/pkg/record"
 )
 
-// lackTexts say what each code of Facts.Incomplete means.
+// lackTexts explains each code of Facts.Incomplete.
 var lackTexts = map[string]string{
 	record.IncompleteParse:      "the script does not parse: a shell may read it otherwise",
 	record.IncompleteUnresolved: "a command's name, or part of it, is only known when it runs",
@@ -47,7 +47,7 @@ func explain(out io.Writer, a record.Action, actor record.Actor, f record.Facts)
 	return err
 }
 
-// page is a table of two columns; a heading that repeats is left out.
+// page is a table of two columns; it omits repeated headings.
 type page struct {
 	text strings.Builder
 	last string
@@ -62,7 +62,7 @@ func (p *page) row(head, text string) {
 	p.text.WriteString(printable.Sprintf("%-9s %s\n", head, text))
 }
 
-// places lists what the commands name on the network, and what hides a place.
+// places lists the network addresses that the commands name, and what hides addresses.
 func (p *page) places(f record.Facts) {
 	say := func(name string, r netargs.Reading) {
 		for _, t := range r.Targets {
@@ -196,8 +196,7 @@ func (p *page) git(entries []record.Git) {
 	}
 }
 
-// ethos lists the calls of ethos's own programs that would widen something, or
-// cannot be read.
+// ethos lists the calls of ethos's own programs that would widen something, or cannot be parsed.
 func (p *page) ethos(calls []record.Ethos) {
 	for _, c := range calls {
 		for _, w := range c.Widens {
@@ -213,7 +212,8 @@ func (p *page) ethos(calls []record.Ethos) {
 	}
 }
 
-// files lists what the lists above do not show: links, protected paths, paths outside of the work space.
+// files lists what the lists above do not show: symbolic links, protected paths, and paths outside
+// of the workspace.
 func (p *page) files(files []record.File) {
 	for _, f := range files {
 		var notes []string
@@ -251,8 +251,7 @@ func (p *page) capabilities(f record.Facts) {
 	}
 }
 
-// configuration shows what the files of the work space would give, and whether
-// they do.
+// configuration shows what the files of the workspace would grant, and whether they do.
 func (p *page) configuration(files []record.Configuration) {
 	for _, c := range files {
 		state := "applies"
@@ -269,7 +268,7 @@ func (p *page) configuration(files []record.Configuration) {
 	}
 }
 
-// quoted shows where a word begins and ends.
+// quoted makes the beginning and end of a word visible.
 func quoted(word string) string {
 	if word == "" || strings.ContainsAny(word, " \t\"'\\$`") {
 		return strconv.Quote(word)

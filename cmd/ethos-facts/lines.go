@@ -13,23 +13,23 @@ import (
 	"ethos/pkg/record"
 )
 
-// mostAnalysts bounds how many scripts are described at the same time, and with
-// it the memory: each holds a line and its record.
+// mostAnalysts limits the scripts that are described in parallel, and so the
+// memory: each holds a line and its record.
 const mostAnalysts = 8
 
-// script is one line of the input on its way to its record.
+// script is one input line being turned into a record.
 type script struct {
 	line  int
-	id    string // made in the order of the lines
+	id    string // assigned in the order of the lines
 	now   time.Time
 	text  []byte
-	bad   *record.BadLine // the line is no script
-	err   error           // reading ended
-	flush bool            // reading may block: what came before is written out
+	bad   *record.BadLine // the line is not a valid script
+	err   error           // reading has ended
+	flush bool            // reading may block: write out everything before
 	done  chan description
 }
 
-// lines describes one script a line: several at the same time, written in the
+// lines describes one script per line: several in parallel, written in the
 // order of the lines.
 func (w *writer) lines(ctx context.Context) error {
 	w.sys.Waits("scripts, one a line,", "ethos-facts -- COMMAND, or ethos-facts -c SCRIPT")
@@ -50,7 +50,7 @@ func (w *writer) lines(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// script writes the record of one script, once it is described.
+// script writes the record of one script once it is described.
 func (w *writer) script(s *script) error {
 	w.line = s.line
 	switch {
@@ -74,7 +74,7 @@ func (w *writer) script(s *script) error {
 }
 
 // read puts every line into the queue, in order, and gives it to an analyst. It
-// begins with one of them, and has another where all are busy.
+// starts with one analyst, and adds another when all are busy.
 func (w *writer) read(in *record.Reader, analysts int, queue chan<- *script, stopped <-chan struct{}) {
 	defer close(queue)
 	work := make(chan *script)
@@ -110,7 +110,7 @@ func (w *writer) read(in *record.Reader, analysts int, queue chan<- *script, sto
 			}
 			go w.work(n, work)
 		}
-		work <- s // an analyst waits for nothing but work
+		work <- s // analysts wait only for work
 	}
 }
 
@@ -135,7 +135,7 @@ func (w *writer) next(in *record.Reader) *script {
 	return s
 }
 
-// work describes scripts until there are no more.
+// work describes scripts until none are left.
 func (w *writer) work(n *analyst, scripts <-chan *script) {
 	for s := range scripts {
 		s.done <- n.describe(record.Action{Kind: record.KindShell, Script: string(s.text), Cwd: w.cwd}, w.trust(record.Actor{}))

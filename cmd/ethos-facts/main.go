@@ -8,6 +8,6 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(400) // what is live is small: collecting less often spares a third of the time, for a few MiB
+	debug.SetGCPercent(400) // live memory is small: collecting less often saves a third of the time, for a few MiB
 	cli.Main(program(os.Args[1:]))
 }

@@ -40,8 +40,8 @@ func (w *writer) events(ctx context.Context, dialect string) error {
 	return err
 }
 
-// each calls next until the end of input. Text that is not valid becomes an error line and reading goes on; lines are written out whenever reading
-// may block.
+// each calls next until the end of the input. Invalid text becomes an error line and reading
+// continues. Lines are written out whenever reading may block.
 func (w *writer) each(ctx context.Context, waiting func() bool, next func() error) error {
 	for {
 		if waiting() {
@@ -63,8 +63,9 @@ func (w *writer) each(ctx context.Context, waiting func() bool, next func() erro
 	}
 }
 
-// records derives the facts of recorded actions anew. The action and the actor stay, but for approval, which no input can give; what was decided and what
-// came of it goes, because it was made from other facts.
+// records derives the facts of recorded actions again. It keeps the action and the actor, except
+// for approval, which no input can give. It drops the decision and the result, because they were
+// based on other facts.
 func (w *writer) records(ctx context.Context) error {
 	w.sys.Waits("records", "ethos-facts --from records < FILE")
 	filter := record.Filter{Stage: "facts", MaxLine: w.max, In: w.sys.Stdin, Out: w.sys.Records(), Now: w.sys.Now}
@@ -87,7 +88,7 @@ func (w *writer) again(l *record.Line) error {
 	}
 	actor.AdminApproved = false
 	actor = w.trust(actor)
-	// A record says no more of its work space than that its directory is not in it.
+	// A record of an action outside of its workspace says only that its directory is not in it.
 	if strings.HasPrefix(action.Cwd+"/", strings.TrimSuffix(action.Workspace, "/")+"/") {
 		action.Workspace = ""
 	}

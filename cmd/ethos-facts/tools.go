@@ -20,7 +20,7 @@ type toolsCmd struct {
 	Config string `placeholder:"FILE" help:"Repository configuration whose tools are listed too. Default: repo_config.yaml in the current directory, if there is one."`
 }
 
-// toolLine is one tool as JSON.
+// toolLine is one tool in JSON form.
 type toolLine struct {
 	record.Tool
 	ConfigFiles []string `json:"config_files"`
@@ -56,7 +56,7 @@ func (c *toolsCmd) config(sys *cli.System) (catalog.Config, error) {
 	if !named {
 		name = capability.ConfigName
 	}
-	read := os.ReadFile // of what was named also a pipe
+	read := os.ReadFile // a named file may be a pipe
 	if !named {
 		read = func(name string) ([]byte, error) { return facts.OS{}.ReadFile(name, 1<<20) }
 	}
@@ -74,7 +74,8 @@ func (c *toolsCmd) config(sys *cli.System) (catalog.Config, error) {
 	return config, nil
 }
 
-// effectiveProfile is the profile that a tool runs under; one that is only recognised has none of its own.
+// effectiveProfile returns the profile that a tool runs under. A tool that is only recognised has
+// none of its own.
 func effectiveProfile(t catalog.Tool) string {
 	if !t.Managed {
 		return "(" + t.Capabilities.Network.Mode + ")"
@@ -82,7 +83,7 @@ func effectiveProfile(t catalog.Tool) string {
 	return t.Capabilities.SandboxProfile
 }
 
-// forms writes the command lines that mean a tool, as they stand in the catalog.
+// forms returns the command lines that stand for a tool, as written in the catalog.
 func forms(t catalog.Tool) []string {
 	out := []string{}
 	for _, f := range t.Forms {

@@ -6,13 +6,13 @@ import (
 	"ethos/pkg/trust"
 )
 
-// memory is what a person has trusted, with the error that kept it from being
-// asked.
+// memory holds what the user has trusted, and the error if it could not be
+// read.
 type memory struct {
 	*trust.Memory
 	origins *origin.Memory
 	failed  error
-	unknown error // what kept the origins of files from being looked up
+	unknown error // why the origins of files could not be looked up
 }
 
 // Runs implements [facts.Origins].
@@ -33,9 +33,9 @@ func (m *memory) Trusted(file, digest string) (bool, error) {
 	return ok, err
 }
 
-// tell says on standard error what there is to be said of an action: a panic;
-// and once, which files give less than they say, and what of a configuration
-// means less than it may look like.
+// tell prints on standard error what to report about an action: a panic; and,
+// once each, files that grant less than they say, and settings that mean less
+// than they seem to.
 func (w *writer) tell(d description) {
 	w.sys.Stderr.Write(d.stack)
 	for _, c := range trust.Pending(d.facts.Repo.Configuration) {
@@ -58,7 +58,7 @@ func (w *writer) tell(d description) {
 	}
 }
 
-// once reports that something was not said yet, and remembers it.
+// once reports whether a text is new, and remembers it.
 func (w *writer) once(text string) bool {
 	if w.told[text] {
 		return false

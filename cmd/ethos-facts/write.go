@@ -12,36 +12,39 @@ import (
 	"ethos/pkg/record"
 )
 
-// codeInternal marks an action whose analysis broke: a defect of ethos, and refused like everything that could not be read.
+// codeInternal marks an action whose analysis failed: a defect of ethos. The action is refused like
+// everything that cannot be read.
 const codeInternal = "internal_error"
 
-// writer turns actions into lines. What cannot be described becomes an error line, never nothing: an empty pipe would look like consent.
+// writer turns actions into lines. What cannot be described becomes an error line, never nothing,
+// because an empty pipe would look like consent.
 type writer struct {
 	sys      *cli.System
 	analyst  *analyst
-	another  func() *analyst // one more, for work at the same time
-	told     map[string]bool // files that were said not to be trusted
+	another  func() *analyst // returns one more analyst for parallel work
+	told     map[string]bool // files already reported as untrusted
 	out      *record.Writer
-	mode     string // "" leaves it to the event
+	mode     string // "" takes the mode from the event
 	cwd      string
 	cwdGiven bool
 	max      int
 	buf      []byte
 	explain  bool
-	line     int // of the input, for error lines
+	line     int // number of the input line, for error lines
 	bad      int
-	first    error // the first fault, for the message at the end
+	first    error // the first error, for the final message
 	hint     string
 }
 
-// one describes an action that the command line names.
+// one describes an action given on the command line.
 func (w *writer) one(a record.Action, input string) error {
 	w.line = 1
 	a.Cwd = w.cwd
 	return w.action(a, record.Actor{}, []byte(input))
 }
 
-// exec describes a command. JSON cannot carry bytes that are not UTF-8, and another name must not run in its place.
+// exec describes a command. JSON cannot carry bytes that are not UTF-8, and a different name must
+// not run in its place.
 func (w *writer) exec(argv []string) error {
 	if !valid(argv) {
 		w.line = 1
@@ -51,19 +54,19 @@ func (w *writer) exec(argv []string) error {
 	return w.one(record.Action{Kind: record.KindExec, Argv: argv}, strings.Join(argv, " "))
 }
 
-// action writes the line of one action; input is what it was read from.
+// action writes the line for one action; input is the text that it was read from.
 func (w *writer) action(a record.Action, actor record.Actor, input []byte) error {
 	d := w.describe(a, w.trust(actor))
 	return w.put(d, "", w.sys.Now(), input)
 }
 
-// tellAndPut says what there is to be said of an action, and writes its line.
+// tellAndPut reports what there is to report about an action, and writes its line.
 func (w *writer) tellAndPut(d description, id string, now time.Time, input []byte) error {
 	w.tell(d)
 	return w.put(d, id, now, input)
 }
 
-// put writes the line of a described action. An empty id gets a fresh one.
+// put writes the line for a described action. An empty id is replaced with a new one.
 func (w *writer) put(d description, id string, now time.Time, input []byte) error {
 	if d.err != nil {
 		return w.refuse(d.err, input, id)
@@ -78,7 +81,7 @@ func (w *writer) put(d description, id string, now time.Time, input []byte) erro
 	return w.write(l, input, id)
 }
 
-// write holds a line against the limit that the next stage will hold it against.
+// write writes a line after checking it against the next stage's limit.
 func (w *writer) write(l *record.Line, input []byte, id string) error {
 	w.buf = l.AppendTo(w.buf[:0])
 	if size := len(w.buf) - 1; size > w.max {
@@ -90,7 +93,8 @@ func (w *writer) write(l *record.Line, input []byte, id string) error {
 	return w.out.Write(l)
 }
 
-// trust settles the mode. Of a sub-agent's parent an event does not tell the mode: it is what the person set, else safe, whatever the sub-agent says of itself.
+// trust sets the mode. A sub-agent's event does not contain the parent's mode; it is the mode that
+// the user set, else safe, whatever the sub-agent says about itself.
 func (w *writer) trust(actor record.Actor) record.Actor {
 	actor.Mode = w.modeOf(actor.Mode)
 	if actor.Parent != nil && actor.Parent.Mode == "" {
@@ -108,14 +112,15 @@ func (w *writer) modeOf(event string) string {
 	return record.ModeSafe
 }
 
-// describe describes an action now, and says what there is to be said of it.
+// describe describes an action immediately, and reports what there is to report.
 func (w *writer) describe(a record.Action, actor record.Actor) description {
 	d := w.analyst.describe(a, actor)
 	w.tell(d)
 	return d
 }
 
-// refuse turns an error of the analysis into an error line, or ends the program when it is one of usage.
+// refuse turns an error of the analysis into an error line. If it is a usage error, it ends the
+// program.
 func (w *writer) refuse(err error, input []byte, id string) error {
 	bad, hint, err := unreadable(err, input)
 	if err != nil {
@@ -125,7 +130,8 @@ func (w *writer) refuse(err error, input []byte, id string) error {
 	return w.fault(bad, hint)
 }
 
-// unreadable describes an error of the analysis for an error line. The error that it returns is one of usage, for which there is none.
+// unreadable converts an error of the analysis for an error line. It returns a usage error if there
+// is no error line for it.
 func unreadable(err error, input []byte) (bad *record.BadLine, hint string, usage error) {
 	if errors.Is(err, facts.ErrUnknownTool) {
 		return nil, "", cli.Errorf(cli.Usage, "ethos-facts tools lists the catalog", "--tool: %w", err)
@@ -158,7 +164,7 @@ func (w *writer) fault(b *record.BadLine, hint string) error {
 	return w.out.Write(b.Line("facts", w.line, w.sys.Now()))
 }
 
-// finish writes what is buffered and settles the exit status.
+// finish writes buffered lines and determines the exit status.
 func (w *writer) finish(err error) error {
 	if flushed := w.out.Flush(); err == nil {
 		err = flushed
