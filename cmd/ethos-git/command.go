@@ -16,7 +16,7 @@ import (
 	"ethos/pkg/trust"
 )
 
-// commands is the command line of `ethos-git ethos`; every other one is git's.
+// commands is the command line of `ethos-git ethos`; all others are git's.
 type commands struct {
 	Explain explainCmd `cmd:"" help:"Say what policy would do with a git command; nothing runs."`
 	Trust   trustCmd   `cmd:"" help:"Trust the hooks of this repository, and the programs that its configuration names, as they are now."`
@@ -40,7 +40,7 @@ The real git is the first on PATH that is not ethos-git itself, or the one that 
 	}
 }
 
-// run is git for every command line but those of `ethos-git ethos`.
+// run acts as git for every command line except those of `ethos-git ethos`.
 func run(ctx context.Context, sys *cli.System, name string, args []string) (status cli.Status) {
 	if len(args) > 0 && args[0] == "ethos" {
 		return program().Run(ctx, sys, args[1:])
@@ -58,7 +58,8 @@ func run(ctx context.Context, sys *cli.System, name string, args []string) (stat
 	return report(ctx, sys, err)
 }
 
-// ownFlag reports whether the flags that every ethos program has, and git has not, are given to ethos-git by its own name.
+// ownFlag reports whether the flags that every ethos program has, and git lacks, are given to
+// ethos-git under its own name.
 func ownFlag(name string, args []string) bool {
 	if filepath.Base(name) != "ethos-git" || len(args) == 0 {
 		return false
@@ -88,7 +89,7 @@ func report(ctx context.Context, sys *cli.System, err error) cli.Status {
 	return cli.Refused
 }
 
-// newGuard puts the guard together from the stages.
+// newGuard builds the guard from the stages.
 func newGuard(sys *cli.System) (*gitguard.Guard, error) {
 	self, err := gitguard.Self()
 	if err != nil {
@@ -106,7 +107,7 @@ func newGuard(sys *cli.System) (*gitguard.Guard, error) {
 	}, nil
 }
 
-// deriver derives facts as ethos-facts does.
+// deriver returns a function that derives facts as ethos-facts does.
 func deriver(sys *cli.System) gitguard.FactsFunc {
 	return func(_ context.Context, action record.Action, actor record.Actor, env []record.Assignment, look gitrepo.Options) (record.Facts, error) {
 		d, err := facts.New(facts.Options{Home: sys.Getenv("HOME"), Trust: trust.New(sys.Getenv), Git: look, Env: env})

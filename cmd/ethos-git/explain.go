@@ -12,7 +12,8 @@ type explainCmd struct {
 	Argv cli.Argv `arg:"" passthrough:"" name:"argv" help:"Git's arguments, without git."`
 }
 
-// Run implements the command. Its status is the one that the git command would be refused with, or 0.
+// Run implements the command. Its status is the one with which the git command would be refused, or
+// 0.
 func (c *explainCmd) Run(ctx context.Context, sys *cli.System) error {
 	g, err := newGuard(sys)
 	if err != nil {

@@ -8,11 +8,12 @@ import (
 	"ethos/pkg/trace"
 )
 
-// recorder keeps each call in the trace store: ETHOS_STORE, else the one that a sandbox has for it, else that of the work space. A
-// call outside of a work tree is not kept in the last.
+// recorder stores each call in the trace store: ETHOS_STORE, else the store that a sandbox
+// provides, else that of the workspace. A call outside of a work tree is not stored in the last
+// one.
 type recorder struct{ sys *cli.System }
 
-// Record implements gitguard.Recorder. It does not wait for the disk: git is about to run.
+// Record implements gitguard.Recorder. It does not wait for the disk, because git is about to run.
 func (r recorder) Record(workspace string, line *record.Line, clean bool) error {
 	dir := r.sys.Getenv("ETHOS_STORE")
 	if _, err := os.Lstat(record.InsideTraces); dir == "" && err == nil {
