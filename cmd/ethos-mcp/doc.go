@@ -1,3 +1,3 @@
-// Ethos-mcp is the MCP server that `ethos-decide mcp` becomes. It is a program of its own
-// so that no hook waits for its library to be initialised.
+// Ethos-mcp is the MCP server that `ethos-decide mcp` replaces itself with. It is a separate
+// program so that hooks do not pay for initialising its library.
 package main

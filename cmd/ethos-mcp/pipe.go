@@ -22,12 +22,12 @@ import (
 	"ethos/pkg/trust"
 )
 
-// pipe asks the programs beside this one, as an agent's hook does.
+// pipe calls the programs in the same directory, as an agent's hook does.
 type pipe struct {
 	sys     *cli.System
 	bin     string // directory of the programs
-	session string // this connection's
-	started bool   // a boundary may be there
+	session string // of this connection
+	started bool   // a boundary may exist
 }
 
 func newPipe(sys *cli.System) (*pipe, error) {
@@ -41,8 +41,8 @@ func newPipe(sys *cli.System) (*pipe, error) {
 	return &pipe{sys: sys, bin: filepath.Dir(self), session: rand.Text()}, nil
 }
 
-// event is a call in the words of the dialect mcp. Its directory is always the server's: the directory says what the work space is, and so what can be
-// written, which is not for a model to choose.
+// event returns a call in the dialect mcp. Its directory is always the server's: the directory
+// determines the workspace, and so what can be written. The model must not choose it.
 func (p *pipe) event(name, tool string, args any) ([]byte, error) {
 	return json.Marshal(struct {
 		Event   string `json:"hook_event_name"`
@@ -65,8 +65,8 @@ func (p *pipe) call(a asked) ([]byte, error) {
 	return p.event("tools/call", a.Operation, map[string]string{"path": a.Path})
 }
 
-// ask runs one of the programs on an input. A status is an error only when nothing
-// was said on standard output.
+// ask runs one of the programs on an input. A non-zero status is an error only if standard output
+// is empty.
 func (p *pipe) ask(ctx context.Context, input []byte, program string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, program), args...)
 	var out, said bytes.Buffer
@@ -78,7 +78,7 @@ func (p *pipe) ask(ctx context.Context, input []byte, program string, args ...st
 	return out.Bytes(), nil
 }
 
-// decided is the decided record of what is asked about.
+// decided returns the decided record for a request.
 func (p *pipe) decided(ctx context.Context, a asked) (line []byte, err error) {
 	if line, err = p.call(a); err == nil {
 		line, err = p.ask(ctx, line, "ethos-facts", "--from", "mcp")
@@ -114,7 +114,7 @@ func (p *pipe) decide(ctx context.Context, _ *mcp.CallToolRequest, a asked) (*mc
 	return nil, v, nil
 }
 
-// text is an answer in prose.
+// text returns an answer in prose.
 func text(out []byte, err error) (*mcp.CallToolResult, any, error) {
 	if err != nil {
 		return nil, nil, err
@@ -145,11 +145,11 @@ func (p *pipe) policies(ctx context.Context, _ *mcp.CallToolRequest, _ struct{})
 	return text(p.ask(ctx, nil, "ethos-decide", "list"))
 }
 
-// recordID is the id that a confined call adds its result to.
+// recordID matches the id of the record to which a confined call adds its result.
 var recordID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` --record ([0-9a-fA-F-]+) `) })
 
-// run has a command decided, and runs what the answer says: the command in the
-// boundary of this connection's session.
+// run has a command decided, and runs what the answer says: the command inside the boundary of this
+// connection's session.
 func (p *pipe) run(ctx context.Context, _ *mcp.CallToolRequest, o order) (*mcp.CallToolResult, ended, error) {
 	if o.Command == "" {
 		return nil, ended{}, errors.New("the command is empty")
@@ -178,10 +178,10 @@ func (p *pipe) run(ctx context.Context, _ *mcp.CallToolRequest, o order) (*mcp.C
 		p.started = true
 		return nil, p.execute(ctx, "exec "+answer.Args.Command), nil
 	}
-	if !trust.Inside(os.DirFS("/proc")) { // it would run outside
+	if !trust.Inside(os.DirFS("/proc")) { // it would run without a boundary
 		return nil, ended{}, errors.New("the answer puts the command in no boundary: nothing ran")
 	}
-	return nil, p.execute(ctx, o.Command), nil // this program is inside of one, and so is the command
+	return nil, p.execute(ctx, o.Command), nil // this program is inside a boundary, and so is the command
 }
 
 // execute runs a command line.
@@ -197,7 +197,7 @@ func (p *pipe) execute(ctx context.Context, script string) ended {
 		return e
 	}
 	e.ExitCode = cmd.ProcessState.ExitCode()
-	e.Ran = e.ExitCode != int(cli.Refused) // the evidence knows better, where there is some
+	e.Ran = e.ExitCode != int(cli.Refused) // the evidence, if any, is more reliable
 	if m := recordID().FindStringSubmatch(script); m != nil {
 		e.Record = m[1]
 		p.evidence(ctx, &e)
@@ -205,7 +205,7 @@ func (p *pipe) execute(ctx context.Context, script string) ended {
 	return e
 }
 
-// evidence is taken from the store, where the confined call has put it.
+// evidence reads the evidence from the store, where the confined call has put it.
 func (p *pipe) evidence(ctx context.Context, e *ended) {
 	line, err := p.ask(ctx, nil, "ethos-trace", "show", "--json", e.Record)
 	var r struct{ Result *record.Result }
@@ -239,7 +239,7 @@ func (p *pipe) end() {
 	}
 }
 
-// maxOutput is how much of each stream an answer has, in bytes.
+// maxOutput limits each stream in an answer, in bytes.
 const maxOutput = 256 << 10
 
 // tail keeps the end of what is written to it.

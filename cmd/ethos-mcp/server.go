@@ -8,7 +8,7 @@ import (
 	"ethos/pkg/cli"
 )
 
-// instructions are what a client's model is told of the tools together.
+// instructions describe the tools as a whole to a client's model.
 const instructions = `Run commands with the tool run: each is decided by policy, confined by the kernel, and recorded; all of a connection share one boundary,
 so that a server started by one call is reached by the next. Each begins in the work space: write cd for another directory of it. A refusal says why, and what a person or you can do instead; do not look for a way around it.`
 
@@ -35,7 +35,7 @@ func serve(ctx context.Context, sys *cli.System, args []string) cli.Status {
 	return cli.OK
 }
 
-// server has the tools. Those that only look say so.
+// server returns the server with its tools. Read-only tools are marked as such.
 func (p *pipe) server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "ethos", Version: cli.Version()}, &mcp.ServerOptions{Instructions: instructions})
 	looks := &mcp.ToolAnnotations{ReadOnlyHint: true}
@@ -47,14 +47,14 @@ func (p *pipe) server() *mcp.Server {
 	return s
 }
 
-// asked is what a tool is asked about: a command or a file operation.
+// asked is the subject of a request: a command or a file operation.
 type asked struct {
 	Command   string `json:"command,omitempty" jsonschema:"a script for the shell"`
 	Operation string `json:"operation,omitempty" jsonschema:"instead of a command: read, write, edit, delete or list, with a path"`
 	Path      string `json:"path,omitempty" jsonschema:"of the file operation"`
 }
 
-// order is what the tool run is given.
+// order is the input of the tool run.
 type order struct {
 	Command string `json:"command" jsonschema:"a script for the shell"`
 }
