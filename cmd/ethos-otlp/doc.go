@@ -1,3 +1,3 @@
-// Ethos-otlp is what `ethos-trace export` becomes: it sends a store to an
-// OpenTelemetry collector. Nobody calls it by name.
+// Ethos-otlp is the program that `ethos-trace export` replaces itself with. It
+// sends a store to an OpenTelemetry collector. Users do not call it by name.
 package main

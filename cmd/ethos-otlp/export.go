@@ -46,7 +46,7 @@ func signals(only string) []otlp.Signal {
 	return []otlp.Signal{otlp.Signal(only)}
 }
 
-// ended says what was sent, and what not.
+// ended reports what was sent and what was not.
 func ended(ctx context.Context, sys *cli.System, e *otlp.Exporter, err error) cli.Status {
 	summary := fmt.Sprintf("sent %d to %s", e.Sent, strings.Join(e.Config.Places(), " and "))
 	if e.Refused > 0 {
