@@ -5,13 +5,13 @@ import (
 	"ethos/pkg/sandbox"
 )
 
-// backendFlags choose what makes the boundary. It is a person's choice: no
-// configuration has it.
+// backendFlags select what makes the boundary. Only a person can choose it; no
+// configuration sets it.
 type backendFlags struct {
 	Backend string `placeholder:"NAME" enum:",native,landlock,none" default:"" help:"What makes the boundary: native; landlock, without namespaces, where the machine has none for you; or none, which isolates nothing."`
 }
 
-// alone refuses them in a session.
+// alone refuses these flags in a session.
 func (f *backendFlags) alone() error {
 	if f.Backend == "" {
 		return nil
@@ -19,8 +19,8 @@ func (f *backendFlags) alone() error {
 	return cli.Errorf(cli.Refused, "leave one of the two out", "--backend is not for a command of a session, whose boundary is there")
 }
 
-// weaker says what a backend leaves open to a caller, and the way out; "" for nothing
-// that has to be said in each run.
+// weaker says what a backend does not protect for a caller, and the remedy. It
+// returns "" if nothing has to be reported in each run.
 func weaker(backend string, uid int) (says, way string) {
 	switch {
 	case backend == sandbox.None:

@@ -8,12 +8,12 @@ import (
 	"ethos/pkg/sandbox/boundary"
 )
 
-// specOfFlags makes the spec of argv. Paths are relative to the working directory here.
+// specOfFlags makes the spec for argv. Paths are relative to the working directory.
 func specOfFlags(sys *cli.System, f *boundary.Flags, argv []string) (sandbox.Spec, error) {
 	return f.Spec(sandbox.HostFiles{}, sys.Dir, sys.Environ, argv)
 }
 
-// behindDashes are the words of a command; a flag that is unknown is none of them.
+// behindDashes returns the words of a command. An unknown flag before them is an error.
 func behindDashes(argv cli.Argv, status cli.Status) ([]string, error) {
 	if flag := argv.Unknown(); flag != "" {
 		return nil, cli.Errorf(status, "ethos-sandbox COMMAND --help shows the flags; the command to run stands behind --", "unknown flag %s", flag)
@@ -21,7 +21,7 @@ func behindDashes(argv cli.Argv, status cli.Status) ([]string, error) {
 	return argv.Words(), nil
 }
 
-// build makes the plan of a spec; a refusal becomes an error with the given status.
+// build makes the plan for a spec. A refusal becomes an error with the given status.
 func build(sys *cli.System, spec sandbox.Spec, status cli.Status) (*sandbox.Plan, error) {
 	plan, err := planOf(sys, spec, "")
 	if err != nil {
@@ -30,7 +30,8 @@ func build(sys *cli.System, spec sandbox.Spec, status cli.Status) (*sandbox.Plan
 	return plan, nil
 }
 
-// refused makes the message of a refusal. not found and not executable have statuses of their own.
+// refused makes the message for a refusal. "not found" and "not executable" have statuses of their
+// own.
 func refused(err error, status cli.Status) error {
 	var r *sandbox.Refusal
 	if !errors.As(err, &r) {

@@ -14,7 +14,7 @@ import (
 	"ethos/pkg/sandbox/boundary"
 )
 
-// cacheCmd shows and removes what commands have added to package caches.
+// cacheCmd lists and removes what commands have added to package caches.
 type cacheCmd struct {
 	Ls    cacheLsCmd    `cmd:"" help:"List what commands have added to the package caches of the work space."`
 	Prune cachePruneCmd `cmd:"" help:"Remove what no run uses of it; the caches outside stay as they are."`
@@ -24,7 +24,7 @@ type cacheLsCmd struct {
 	JSON bool `name:"json" help:"One JSON object a line."`
 }
 
-// Run lists them, the least recently used first.
+// Run lists the entries, least recently used first.
 func (c *cacheLsCmd) Run(_ context.Context, sys *cli.System) error {
 	list, err := sandbox.Caches(cacheSpace(sys))
 	if err != nil {
@@ -115,12 +115,12 @@ func files(list []sandbox.CacheUse) (n int64) {
 	return n
 }
 
-// megabytes is a size for people.
+// megabytes formats a size for people.
 func megabytes(n int64) string {
 	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MiB"
 }
 
-// cacheAge reads a duration, which may be in days.
+// cacheAge parses a duration, which may be in days.
 func cacheAge(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16)

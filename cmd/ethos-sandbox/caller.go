@@ -10,7 +10,7 @@ import (
 	"ethos/pkg/cli"
 )
 
-// callerFlags tie a run to who started it.
+// callerFlags tie a run to the process that started it.
 type callerFlags struct {
 	InfoFd        int  `placeholder:"N" help:"Write the process and the namespaces of the command to this descriptor, as a line of JSON, before its first instruction."`
 	DieWithParent bool `help:"End at once, with all that runs inside, when the thread that started ethos-sandbox ends. Without it the run goes on."`
@@ -24,8 +24,9 @@ func (c *callerFlags) alone() error {
 	return cli.Errorf(cli.Refused, "leave out --session, or look at ethos-sandbox session show", "--info-fd and --die-with-parent are not for a command of a session")
 }
 
-// begin ties this process to its parent, and returns what is called with the PID
-// of the command before its first instruction; nil is nothing.
+// begin ties this process to its parent. It returns a function to call with the
+// PID of the command before its first instruction, or nil if there is nothing
+// to do.
 func (c *callerFlags) begin() (func(pid int) error, error) {
 	if c.DieWithParent {
 		if err := cli.DieWithParent(); err != nil {
@@ -52,15 +53,15 @@ func (c *callerFlags) begin() (func(pid int) error, error) {
 	}, nil
 }
 
-// info is what is told of a command that is about to begin. Processes are
-// numbered as in the PID namespace of ethos-sandbox.
+// info describes a command that is about to begin. PIDs are those in the PID
+// namespace of ethos-sandbox.
 type info struct {
 	PID        int               `json:"pid"`
-	Init       int               `json:"init"`       // of the command's PID namespace; it ends when this one is killed
+	Init       int               `json:"init"`       // of the command's PID namespace, which ends if this process is killed
 	Namespaces map[string]uint64 `json:"namespaces"` // inode numbers: namespaces(7)
 }
 
-// infoOf reads it of a directory of proc(5).
+// infoOf reads the information from a directory of proc(5).
 func infoOf(dir string) (s info, err error) {
 	text, err := os.ReadFile(dir + "/status")
 	if err != nil {

@@ -23,11 +23,12 @@ import (
 	"ethos/pkg/trace"
 )
 
-// maxHeld bounds the text that waits for its decision, or gives later text its
-// context, in bytes.
+// maxHeld limits, in bytes, the text that waits for its decision, or that
+// serves as context for later text.
 const maxHeld = 256 << 10
 
-// matter is what is decided: the tool of its records, and what a refusal says.
+// matter is the subject of a decision: the tool in its records, and the wording
+// of a refusal.
 type matter struct{ tool, what, wayOut string }
 
 var (
@@ -35,8 +36,8 @@ var (
 	gitSignatures = matter{"ethos-sandbox git-signing", "the signature", "install ethos-facts and ethos-decide beside ethos-sandbox, or sign it outside"}
 )
 
-// judges are ethos-facts and ethos-decide beside this program, one reading what the
-// other writes. They judge one record after the other.
+// judges are the ethos-facts and ethos-decide in this program's directory,
+// connected by a pipe. They judge one record after the other.
 type judges struct {
 	matter
 	ctx      context.Context
@@ -87,7 +88,7 @@ func (j *judges) start() (err error) {
 	if j.in, err = facts.StdinPipe(); err != nil {
 		return err
 	}
-	// A pipe of this process's own would be closed by Wait before all is read.
+	// Wait would close a pipe that os/exec creates before everything is read.
 	read, write, err := os.Pipe()
 	if err != nil {
 		return err
@@ -110,13 +111,13 @@ func (j *judges) close() {
 	for _, p := range j.programs {
 		if p.Process != nil {
 			p.Process.Kill()
-			_ = p.Wait() // what it had to say was in its records
+			_ = p.Wait() // its records contain everything
 		}
 	}
 }
 
-// judge says why an action must not run: a [*cli.Error], nil when it may. The
-// facts are what its script would do.
+// judge says why an action must not run: a [*cli.Error], or nil if it may. The
+// facts say what its script would do.
 func (j *judges) judge(a record.Action) (facts record.Facts, err error) {
 	a.Cwd, a.Workspace = cmp.Or(a.Cwd, j.where.Cwd), j.where.Workspace
 	if !valid(a) {
@@ -153,7 +154,7 @@ func (j *judges) ask(line *record.Line) (*record.Line, error) {
 	if err == nil {
 		answer, err = j.out.Next()
 	}
-	if err != nil { // why they ended is on their standard error
+	if err != nil { // their standard error says why they ended
 		j.ended = true
 		j.close()
 		for i := range j.errs {
@@ -173,8 +174,9 @@ func (j *judges) ask(line *record.Line) (*record.Line, error) {
 	return answer, nil
 }
 
-// before has decided what a shell is to run, before it starts, and returns what it
-// reads as standard input: what is typed into a pipe is decided line by line.
+// before has everything decided that a shell is to run, before it starts. It
+// returns the shell's standard input: commands typed into a pipe are decided
+// line by line.
 func (c *shellCmd) before(ctx context.Context, sys *cli.System, argv []string) (stdin *os.File, done func(), err error) {
 	done = func() {}
 	own, ok := sys.Stdin.(*os.File)
@@ -186,7 +188,7 @@ func (c *shellCmd) before(ctx context.Context, sys *cli.System, argv []string) (
 	}
 	args := c.Args.Words()
 	reads := readsInput(args)
-	if c.Command == "" && reads && interactive(own) { // the boundary holds; nobody sees the lines that a terminal has edited
+	if c.Command == "" && reads && interactive(own) { // the boundary protects; lines edited on a terminal cannot be seen
 		return own, done, nil
 	}
 	j, err := newJudges(ctx, sys, shellScripts, c.WorkspaceOf(sandbox.HostFiles{}, sys.Dir), c.Mode)
@@ -216,8 +218,8 @@ func (c *shellCmd) before(ctx context.Context, sys *cli.System, argv []string) (
 	return own, done, err
 }
 
-// readsInput reports whether a shell with these arguments reads its commands from
-// standard input.
+// readsInput reports whether a shell with these arguments reads its commands
+// from standard input.
 func readsInput(args []string) bool {
 	for _, a := range args {
 		if !strings.HasPrefix(a, "-") {
@@ -230,7 +232,7 @@ func readsInput(args []string) bool {
 	return true
 }
 
-// scriptIn is the text of the file that a shell is to run.
+// scriptIn returns the text of the file that a shell is to run.
 func scriptIn(dir, name string) (string, bool) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
@@ -243,11 +245,11 @@ func scriptIn(dir, name string) (string, bool) {
 	return string(text), err == nil
 }
 
-// passed reports whether the agent's hook has had this very script decided, and its
-// record still waits for the result: a call that a person let pass once is not
-// asked for again.
+// passed reports whether the agent's hook has had this exact script decided,
+// and the record still waits for the result. A call that a person allowed once
+// is then not asked about again.
 func (c *shellCmd) passed(sys *cli.System) bool {
-	if c.Record == "" { // of a hook without a store there is a note
+	if c.Record == "" { // a hook without a store leaves a note
 		c.unrecorded = c.Command != "" && len(c.Args.Words()) == 0 && statedir.TakePassed(sys.Getenv, c.Command, sys.Now())
 		return c.unrecorded
 	}
@@ -275,7 +277,8 @@ func (c *shellCmd) passed(sys *cli.System) bool {
 	return err == nil && a.Script == ours.Script && len(a.Argv) == 0 && (d.Verdict == record.VerdictAllow || d.Verdict == record.VerdictWarn)
 }
 
-// restOf is what is left of a file that is no pipe: it is decided as a whole.
+// restOf returns the rest of a file that is not a pipe; it is decided as a
+// whole.
 func restOf(f *os.File) (string, bool) {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() > record.DefaultMaxLine/2 {
@@ -285,7 +288,7 @@ func restOf(f *os.File) (string, bool) {
 	return string(text), err == nil
 }
 
-// piped is the read end of a pipe that gets what is written.
+// piped returns the read end of a pipe that receives what write writes.
 func piped(write func(to io.Writer) error, j *judges) (*os.File, func(), error) {
 	in, out, err := os.Pipe()
 	if err != nil {
@@ -293,14 +296,14 @@ func piped(write func(to io.Writer) error, j *judges) (*os.File, func(), error) 
 	}
 	go func() {
 		defer out.Close()
-		_ = write(out) // the shell has ended
+		_ = write(out) // fails once the shell has ended
 	}()
 	return in, func() { in.Close(); j.close() }, nil
 }
 
-// pump passes commands on as they come: one or more lines that a shell can run as
-// they stand. Each is decided with all before it, which says what its names stand
-// for. In the place of one that is refused stands a command that fails.
+// pump passes on commands as they arrive, one or more complete lines at a time.
+// Each is decided together with everything before it, which defines its names.
+// A refused command is replaced with one that fails.
 func (j *judges) pump(to io.Writer, from io.Reader) error {
 	lines := bufio.NewReader(from)
 	var context, held string
@@ -340,7 +343,7 @@ func (j *judges) pump(to io.Writer, from io.Reader) error {
 	}
 }
 
-// tell tells a refusal.
+// tell reports a refusal.
 func (j *judges) tell(fault error) {
 	hint := ""
 	if e := (*cli.Error)(nil); errors.As(fault, &e) {
@@ -349,7 +352,8 @@ func (j *judges) tell(fault error) {
 	j.sys.Deny(fault.Error(), hint)
 }
 
-// continued reports whether a text ends in a line that goes on in the next one.
+// continued reports whether a text ends in a line that continues on the next
+// one.
 func continued(text string) bool {
 	line := strings.TrimSuffix(text, "\n")
 	return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1

@@ -10,16 +10,15 @@ import (
 	"ethos/pkg/sandbox"
 )
 
-// warnDenied tells what the command was denied, and what it left to be run
-// outside. What was recovered has been told.
+// warnDenied reports what the command was denied, and what it left to be run
+// outside. What was recovered has already been reported.
 func warnDenied(sys *cli.System, plan *sandbox.Plan, out sandbox.Outcome) {
 	warnLimits(sys, plan, out)
 	warn(sys, out.Evidence.Denials[min(len(plan.Recovered), len(out.Evidence.Denials)):])
 }
 
-// warnLimits tells of a limit that somebody asked for by name and that nothing
-// holds: processor time is held by a cgroup alone. The other limits have
-// something in its place.
+// warnLimits reports a limit that was requested by name and cannot be enforced:
+// only a cgroup can limit processor time. The other limits have substitutes.
 func warnLimits(sys *cli.System, plan *sandbox.Plan, out sandbox.Outcome) {
 	if !plan.Asked || plan.Limits.CPUPercent == 0 {
 		return
@@ -34,7 +33,7 @@ func warnLimits(sys *cli.System, plan *sandbox.Plan, out sandbox.Outcome) {
 func warn(sys *cli.System, denials []record.Denial) {
 	refused := 0
 	for _, d := range denials {
-		if d.Kind == record.KindLimit { // what ended the command is told by its end
+		if d.Kind == record.KindLimit { // reported with the end of the command
 			continue
 		}
 		if d.Kind != "" {
@@ -63,12 +62,12 @@ func warn(sys *cli.System, denials []record.Denial) {
 
 func deniedText(d record.Denial) string { return d.Layer + ": " + d.What + ": " + d.Reason }
 
-// maxRefusals bounds the lines about refused destinations, while the command
+// maxRefusals limits the lines about refused destinations, while the command
 // runs and at its end.
 const maxRefusals = 20
 
-// refusals tells of refused destinations at once: before the command gives up,
-// which can take minutes. The hints come at the end.
+// refusals reports refused destinations immediately, before the command gives
+// up, which can take minutes. The hints follow at the end.
 type refusals struct {
 	sys   *cli.System
 	told  atomic.Int32
@@ -76,8 +75,8 @@ type refusals struct {
 	ended bool
 }
 
-// tell writes the line of a refused destination. It does not wait for that:
-// nobody may read standard error.
+// tell writes the line for a refused destination. It does not block if nobody
+// reads standard error.
 func (r *refusals) tell(d record.Denial) {
 	if r.told.Add(1) > maxRefusals {
 		return
@@ -91,7 +90,7 @@ func (r *refusals) tell(d record.Denial) {
 	}()
 }
 
-// end keeps lines that are late from the lines of the end.
+// end keeps late lines from mixing with the final ones.
 func (r *refusals) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

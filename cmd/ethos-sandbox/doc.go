@@ -1,5 +1,7 @@
-// Command ethos-sandbox runs commands confined: records in and out as a filter, or one command now with run and shell.
+// Command ethos-sandbox runs commands confined: as a filter with records in and out, or one command
+// now with run and shell.
 //
-// Nothing runs unconfined because something failed: a control that was asked for and is not in force ends the run before the command's first
-// instruction, with status 125, or as a denied result in the pipe.
+// Nothing runs unconfined because something failed. If a requested control is not in force, the run
+// ends before the command's first instruction, with status 125, or with a denied result in the
+// pipe.
 package main

@@ -13,9 +13,9 @@ import (
 	"ethos/pkg/session"
 )
 
-// written is what a command writes to a file: nothing else can be read that a
-// command has as its own stream. It is to be called before the command starts,
-// and what it returns when the command has ended.
+// written returns a function that returns what a command wrote to a file. No
+// other kind of stream can be read back. Call written before the command
+// starts, and the function after the command has ended.
 func written(f *os.File) func() string {
 	none := func() string { return "" }
 	info, err := f.Stat()
@@ -28,20 +28,20 @@ func written(f *os.File) func() string {
 		if err != nil || info.Size() <= start {
 			return ""
 		}
-		own, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", f.Fd())) // ours may be open for writing alone
+		own, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", f.Fd())) // ours may be open for writing only
 		if err != nil {
 			return ""
 		}
 		defer own.Close()
 		start = max(start, info.Size()-explain.TailBytes)
 		var text strings.Builder
-		_, _ = io.Copy(&text, io.NewSectionReader(own, start, info.Size()-start)) // what can be read of it
+		_, _ = io.Copy(&text, io.NewSectionReader(own, start, info.Size()-start)) // as much as can be read
 		return text.String()
 	}
 }
 
-// explained is a denial that says what would have been different outside, in a
-// line.
+// explained returns a denial, with what would have been different outside, on
+// one line.
 func explained(d record.Denial) string {
 	text := deniedText(d)
 	if d.Process != "" {
@@ -58,13 +58,13 @@ func (j *joining) explain(e session.Exited) []record.Denial {
 	}
 	plan, err := sandbox.Build(j.spec, sandbox.HostFiles{}, os.Geteuid())
 	if err != nil {
-		return nil // what is there has changed since the session began
+		return nil // the file system has changed since the session began
 	}
 	return sandbox.Infer(plan, sandbox.Failed{Argv: j.argv, Output: j.said.String()})
 }
 
-// waysOut says how what was denied can be had. The session of an agent's calls
-// is made by its hook.
+// waysOut adds to each denial how to allow it. The session of an agent's calls
+// is created by its hook.
 func (j *joining) waysOut(denials []record.Denial) []record.Denial {
 	if _, auto, err := session.Wanted(string(j.word)); err == nil && auto && j.evidence.record != nil {
 		return j.evidence.record.waysOut(denials)
@@ -72,7 +72,7 @@ func (j *joining) waysOut(denials []record.Denial) []record.Denial {
 	return forSession(denials)
 }
 
-// forSession says of what is proposed that a session has it from its start.
+// forSession rewords the proposals: a session needs them from its start.
 func forSession(denials []record.Denial) []record.Denial {
 	denials = slices.Clone(denials)
 	for i := range denials {

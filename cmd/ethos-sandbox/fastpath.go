@@ -5,8 +5,8 @@ import (
 	"ethos/pkg/flagfield"
 )
 
-// fastPath reads the usual command lines of run and shell by [flagfield.Plain]: the model
-// of the whole command line takes longer than making the plan of a small command.
+// fastPath parses the usual command lines of run and shell with [flagfield.Plain], because the
+// model of the whole command line takes longer than planning a small command.
 func fastPath(args []string) cli.Command {
 	if len(args) < 2 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"ethos/pkg/sandbox"
 )
 
-// The reasons of a record that does not run, beside those of the sandbox.
+// The reasons for which a record does not run, in addition to those of the sandbox.
 const (
 	reasonDeny    = "decision.deny"
 	reasonAsk     = "decision.ask"
@@ -20,7 +20,8 @@ const (
 	reasonCeiling = "decision.ceiling"
 )
 
-// judge says why a record must not run, nil when it may. The error is of a record that is not valid.
+// judge says why a record must not run, or returns nil if it may. The error is for an invalid
+// record.
 func judge(line *record.Line) (*sandbox.Refusal, error) {
 	var d record.Decision
 	err := line.Decode("decision", &d)
@@ -63,7 +64,7 @@ func refusal(code, hint, format string, args ...any) *sandbox.Refusal {
 	return &sandbox.Refusal{Code: code, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// message is that of the strictest match.
+// message returns the message of the strictest match.
 func message(d record.Decision, otherwise string) string {
 	switch {
 	case len(d.Matches) > 0:

@@ -32,11 +32,11 @@ type learnCmd struct {
 	Argv  cli.Argv      `arg:"" optional:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
 }
 
-// learning is one command line's.
+// learning is the state of learning for one command line.
 type learning struct {
 	*learnCmd
 	sys     *cli.System
-	answers *bufio.Reader // of a person; nil where nobody is asked
+	answers *bufio.Reader // of the user; nil if nobody is asked
 	given   []record.Denial
 	asked   map[string]bool
 	passed  bool
@@ -44,13 +44,13 @@ type learning struct {
 	proved  bool
 }
 
-// maxRounds bounds how often a command is run.
+// maxRounds limits the runs of the command.
 const maxRounds = 20
 
-// Run runs the command confined and observed, asks for each group of what it was
-// refused, and runs it again with what was granted, until it passes or nothing
-// new is refused. Where nobody can be asked it runs once. The status is 1 when the
-// command did not pass.
+// Run runs the command confined and observed, asks about each group of
+// refusals, and runs the command again with what was granted, until it passes
+// or nothing new is refused. If nobody can be asked, it runs the command once.
+// The status is 1 if the command did not pass.
 func (c *learnCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Tight {
 		return c.tighten(ctx, sys)
@@ -67,7 +67,7 @@ func (c *learnCmd) Run(ctx context.Context, sys *cli.System) error {
 		l.answers = bufio.NewReader(sys.Stdin)
 	}
 	if l.Net == "" && l.Profile == "" && len(l.AllowDomain) == 0 {
-		l.Net = "proxy" // no name is allowed, and each that is asked for is told
+		l.Net = "proxy" // no name is allowed, and each requested name is reported
 	}
 	var workspace string
 	for range maxRounds {
@@ -90,8 +90,8 @@ func (c *learnCmd) Run(ctx context.Context, sys *cli.System) error {
 	return nil
 }
 
-// once runs the command. Its output goes to standard error, where it does not mix
-// with the patch.
+// once runs the command. Its output goes to standard error, so that it does not
+// mix with the patch.
 func (l *learning) once(ctx context.Context) (*sandbox.Plan, []record.Denial, error) {
 	spec, err := specNow(l.sys, &l.Flags, l.Argv.Words())
 	if err != nil {
@@ -122,8 +122,8 @@ func (l *learning) once(ctx context.Context) (*sandbox.Plan, []record.Denial, er
 	return plan, out.Evidence.Denials, nil
 }
 
-// prove takes from what was granted what the command does not need. Where nobody was
-// asked, what it is refused after that is granted, too.
+// prove removes grants that the command does not need. If nobody was asked, it
+// also grants what the command is refused after that.
 func (l *learning) prove(ctx context.Context) {
 	if l.Prove <= 0 || len(l.given) == 0 {
 		return
@@ -135,14 +135,13 @@ func (l *learning) prove(ctx context.Context) {
 	}
 }
 
-// groups are the kinds of what is asked for, in the order in which a person is
-// asked.
+// groups are the kinds of requests, in the order in which the user is asked.
 var groups = []struct{ flag, title string }{
 	{"--ro", "to read outside of the work space"}, {"--rw", "to write"}, {"--env-files", "to read, of the secrets of the work space"}, {"--allow-domain", "to reach by name"}, {"--unix-socket", "to connect to"},
 }
 
-// grant asks for each group of what was refused, and reports whether anything new
-// was granted. Where nobody is asked, all of it goes into the patch.
+// grant asks about each group of refusals, and reports whether anything new was
+// granted. If nobody is asked, all of it goes into the patch.
 func (l *learning) grant(plan *sandbox.Plan, denials []record.Denial) (more bool) {
 	for _, g := range groups {
 		var list []record.Denial
@@ -168,7 +167,7 @@ func (l *learning) grant(plan *sandbox.Plan, denials []record.Denial) (more bool
 	return more
 }
 
-// yes shows a group and asks for it.
+// yes shows a group and asks about it.
 func (l *learning) yes(title string, list []record.Denial) bool {
 	text := "the command wants " + title + ":"
 	for _, d := range list {
@@ -184,8 +183,8 @@ func (l *learning) yes(title string, list []record.Denial) bool {
 	return err == nil && (answer == "y" || answer == "yes")
 }
 
-// take adds what was granted to the flags; what is to be written need not be
-// declared to be read.
+// take adds a grant to the flags. A writable path need not be declared readable
+// as well.
 func (l *learning) take(flag string, d record.Denial) {
 	if flag == "--env-files" {
 		l.EnvFiles = "read"
@@ -203,8 +202,8 @@ func (l *learning) take(flag string, d record.Denial) {
 	l.given = append(l.given, d)
 }
 
-// patch writes what was granted: as a patch of repo_config.yaml what that can
-// have, and the flags for run.
+// patch writes the grants: as a patch of repo_config.yaml as far as that can
+// express them, and as flags for run.
 func (l *learning) patch(workspace string) error {
 	if len(l.given) == 0 {
 		if !l.passed {
@@ -256,9 +255,9 @@ func (l *learning) patch(workspace string) error {
 	return os.WriteFile(l.Out, []byte(diff), 0o644)
 }
 
-// network is what a configuration has of the names that were granted: it lists
-// them with the tool that asks for them. Where the catalog knows no tool, or the
-// configuration lists it already, byHand says what is to be done.
+// network returns the configuration entries for the granted names: a name is
+// listed with the tool that asks for it. If the catalog knows no tool, or the
+// configuration already lists it, byHand says what the user has to do.
 func (l *learning) network(workspace string) (add []explain.Declared, byHand string) {
 	var names []string
 	for _, d := range l.given {
@@ -278,17 +277,16 @@ func (l *learning) network(workspace string) (add []explain.Declared, byHand str
 		return nil, "add the names under sandbox.network_tools in repo_config.yaml, with one of the tools " + strings.Join(tools, ", ")
 	}
 	entry := "{tool: " + tools[0] + ", allow_domains: [" + strings.Join(names, ", ") + "]}"
-	text, _ := readConfig(filepath.Join(workspace, capability.ConfigName)) // one that cannot be read is said when it is patched
+	text, _ := readConfig(filepath.Join(workspace, capability.ConfigName)) // a read error is reported when the file is patched
 	if strings.Contains(text, tools[0]) {
 		return nil, capability.ConfigName + " has " + tools[0] + " already: add the names to its allow_domains, as in " + entry
 	}
 	return []explain.Declared{{Key: "network_tools", Path: entry}}, ""
 }
 
-// networked lists the tools of the catalog that may reach the network and that a
-// program is.
+// networked lists the catalog tools with network access that a program may be.
 func networked(program string) (tools []string) {
-	if strings.Contains(program, "/") { // a file of the work space could have any name
+	if strings.Contains(program, "/") { // a file of the workspace could have any name
 		return nil
 	}
 	for _, t := range shipped.Tools() {
@@ -299,8 +297,9 @@ func networked(program string) (tools []string) {
 	return tools
 }
 
-// readConfig reads a configuration, "" for none. A link could lead anywhere, and
-// what lies in a work space is not always the person's.
+// readConfig reads a configuration, "" if there is none. It follows no symbolic
+// link, which could lead anywhere: the content of a workspace is not always the
+// user's.
 func readConfig(path string) (string, error) {
 	info, err := os.Lstat(path)
 	switch {

@@ -16,6 +16,6 @@ func main() {
 			return cli.Status(signing.Inside(os.Args, plan.SigningSocket))
 		})
 	}
-	debug.SetGCPercent(400) // what is live is small: a start in a large work space would collect several times
+	debug.SetGCPercent(400) // live memory is small: a start in a large workspace would collect several times
 	cli.Main(program())
 }

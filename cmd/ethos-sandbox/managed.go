@@ -11,11 +11,13 @@ import (
 	"ethos/pkg/sandbox"
 )
 
-// usualGits are where git is looked for beside PATH, by those who know it by its path.
+// usualGits lists where git is looked for in addition to PATH, because some programs know it by its
+// path.
 var usualGits = []string{"/usr/local/bin/git", "/usr/bin/git", "/bin/git", "/opt/git/bin/git", "/snap/bin/git"}
 
-// managedGit finds what managed git is made of: ethos-git and ethos-decide beside this program, and every git that the command could name.
-// Without a git on the machine there is nothing to manage.
+// managedGit finds what managed git needs: the ethos-git and ethos-decide in this program's
+// directory, and every git that the command could name. Without a git on the machine there is
+// nothing to manage.
 func managedGit(sys *cli.System, workspace string) (sandbox.ManagedGit, error) {
 	var none sandbox.ManagedGit
 	g := sandbox.ManagedGit{}
@@ -42,12 +44,12 @@ func managedGit(sys *cli.System, workspace string) (sandbox.ManagedGit, error) {
 	return g, nil
 }
 
-// unmanaged is the refusal of a shell whose git would be nobody's.
+// unmanaged returns the refusal for a shell whose git nobody would manage.
 func unmanaged(err error) error {
 	return cli.Errorf(cli.Refused, "install ethos-git and ethos-decide beside ethos-sandbox, or give --plain-git: then git is under no policy inside, and the boundary alone holds", "managed git: %w", err)
 }
 
-// selfPath is this program by its real path.
+// selfPath returns the real path of this program.
 func selfPath() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -56,7 +58,7 @@ func selfPath() (string, error) {
 	return filepath.EvalSymlinks(self)
 }
 
-// siblings are the programs of ethos beside this one, by their real paths.
+// siblings returns the real paths of ethos's programs in this program's directory.
 func siblings() (git, decide string, err error) {
 	self, err := selfPath()
 	if err != nil {
@@ -69,8 +71,9 @@ func siblings() (git, decide string, err error) {
 	return git, decide, err
 }
 
-// gits are the files, without links, that are git by a name on path or in a usual place. A link to a program of another name is not one: that program is more than git,
-// and looks for git on PATH in turn.
+// gits returns the real paths of git, found by name on path or in a usual place. A link to a
+// program with another name does not count: that program is more than git, and looks for git on
+// PATH itself.
 func gits(path string, self gitguard.Identity, workspace string) []string {
 	var list []string
 	for dir := range strings.SplitSeq(path, string(os.PathListSeparator)) {
@@ -91,7 +94,7 @@ func gits(path string, self gitguard.Identity, workspace string) []string {
 	return found
 }
 
-// dirs is a PATH of the directories of files.
+// dirs returns a PATH with the directories of files.
 func dirs(files []string) string {
 	list := make([]string, len(files))
 	for i, f := range files {

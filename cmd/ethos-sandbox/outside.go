@@ -12,22 +12,22 @@ import (
 	"ethos/pkg/sandbox"
 )
 
-// decidePatience bounds how long one decision may take.
+// decidePatience is the time limit for one decision.
 const decidePatience = 10 * time.Second
 
-// outside has policy decide what ethos itself does outside for a command: no hook
-// and no wrapper of git has seen it. The two programs start with the first of them,
-// and stay.
+// outside asks policy about what ethos itself does outside for a command, which
+// no hook and no git wrapper has seen. The two programs start with the first
+// request and stay.
 type outside struct {
 	sys             *cli.System
 	workspace, mode string
-	mu              sync.Mutex // one is decided at a time
+	mu              sync.Mutex // one decision at a time
 	judges          *judges
 	stop            context.CancelFunc
 }
 
-// planOf makes the plan of a spec, for a command that works in a mode; "" is that of
-// the environment.
+// planOf makes the plan for a spec, for a command that works in a mode; "" is
+// the mode of the environment.
 func planOf(sys *cli.System, spec sandbox.Spec, mode string) (*sandbox.Plan, error) {
 	plan, err := sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
 	if err == nil {
@@ -36,7 +36,7 @@ func planOf(sys *cli.System, spec sandbox.Spec, mode string) (*sandbox.Plan, err
 	return plan, err
 }
 
-// decide says why policy does not let an action be: a [*sandbox.Refusal].
+// decide says why policy does not allow an action: a [*sandbox.Refusal].
 func (o *outside) decide(ctx context.Context, a record.Action) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -46,12 +46,13 @@ func (o *outside) decide(ctx context.Context, a record.Action) error {
 	timer := time.AfterFunc(decidePatience, o.stop)
 	_, err := o.judges.judge(a)
 	if !timer.Stop() || o.judges.ended {
-		o.end() // others decide the next one
+		o.end() // new processes decide the next one
 	}
 	return refusalOf(err)
 }
 
-// begin finds the programs, unless they run. They end with the context.
+// begin finds and starts the programs unless they are running. They end with
+// the context.
 func (o *outside) begin(ctx context.Context) error {
 	if o.judges != nil {
 		return nil

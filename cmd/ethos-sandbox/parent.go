@@ -15,12 +15,12 @@ import (
 	"ethos/pkg/sandbox/boundary"
 )
 
-// parentFlags keep a run within another one.
+// parentFlags keep a run within the limits of another one.
 type parentFlags struct {
 	Parent string `placeholder:"EVIDENCE" help:"Only what the run had, too, whose --evidence this file is."`
 }
 
-// within narrows a spec to what the parent was asked for. Nothing of the file can
+// within narrows a spec to what the parent requested. Nothing in the file can
 // widen it.
 func (f *parentFlags) within(sys *cli.System, b *boundary.Flags, spec *sandbox.Spec, managed bool) error {
 	if f.Parent == "" {
@@ -47,12 +47,12 @@ func (f *parentFlags) within(sys *cli.System, b *boundary.Flags, spec *sandbox.S
 	return nil
 }
 
-// withSession refuses --parent for a command of a session.
+// withSession returns the error for --parent with a command of a session.
 func withSession() error {
 	return cli.Errorf(cli.Refused, "ethos-sandbox session start --parent NAME starts a session within another one", "--parent is not for a command of a session")
 }
 
-// readParent reads what a run was asked for, of its evidence.
+// readParent reads from a run's evidence what was requested.
 func readParent(sys *cli.System, name string) (*record.Asked, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(sys.Dir, name)
@@ -75,8 +75,8 @@ func readParent(sys *cli.System, name string) (*record.Asked, error) {
 	}
 }
 
-// askedOfRun is what goes into the evidence. The values of variables that somebody
-// set by hand do not.
+// askedOfRun returns the request for the evidence. It omits the values of
+// variables that were set by hand.
 func askedOfRun(sys *cli.System, spec *sandbox.Spec) *record.Asked {
 	whole := capability.Clone(spec.Asked.Whole())
 	for name := range spec.Asked.Set.Env.Set {

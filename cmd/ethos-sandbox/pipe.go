@@ -20,8 +20,9 @@ type pipeCmd struct {
 	Explain bool `help:"Observe what each command asks for by name, and record what was not to be had inside, and what would allow it. A record with \"explain\": true asks for itself."`
 }
 
-// Run reads records, runs what is allowed, and writes records. The status is 3 after a line that was not valid, else 4 when this machine could not enforce what a
-// record asks for, else 1 when something was denied, also while it ran, or did not succeed.
+// Run reads records, runs what is allowed, and writes records. The status is 3 after an invalid
+// line, else 4 if this machine could not enforce what a record asks for, else 1 if something was
+// denied, also at run time, or did not succeed.
 func (c *pipeCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Jobs < 1 {
 		return cli.Errorf(cli.Usage, "-j 1 runs one after the other", "-j %d is not a number of actions to run at once", c.Jobs)
@@ -52,32 +53,31 @@ type pipe struct {
 	sys     *cli.System
 	out     *record.Writer
 	max     int
-	explain bool        // every command is observed
-	tree    bool        // the content of the work space is recorded
-	jobs    int         // actions that run at once
-	queue   chan queued // in the order in which they came
-	pending int         // actions that were read and have not ended; under mu
+	explain bool        // observe every command
+	tree    bool        // record the content of the workspace
+	jobs    int         // actions that run in parallel
+	queue   chan queued // in the order of arrival
+	pending int         // actions read and not ended; protected by mu
 	running sync.WaitGroup
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 
 	mu                    sync.Mutex
 	bad, unable, negative bool
-	unread                bool            // a line of standard input is no record
-	recovered             []record.Denial // of runs that were killed; the first action's evidence has them
+	unread                bool            // a line of standard input is not a record
+	recovered             []record.Denial // from killed runs; added to the first action's evidence
 }
 
-// maxQueued bounds the actions that were read and wait for others to end. Each
-// may be as long as a line.
+// maxQueued limits the actions that were read and wait for others. Each may be as long as a line.
 const maxQueued = 64
 
-// queued is an action that was read, and the number of its line.
+// queued is an action that was read, with its line number.
 type queued struct {
 	line   *record.Line
 	number int
 }
 
-// takeRecovered is what was recovered, once.
+// takeRecovered returns what was recovered, once.
 func (p *pipe) takeRecovered() []record.Denial {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +107,8 @@ func (p *pipe) status() error {
 	return nil
 }
 
-// read takes one line after the other. Actions run beside it, up to the number of jobs, and wait in a queue; every other line is passed on at once.
+// read reads one line after the other. Actions run in parallel, up to the number of jobs, and wait
+// in a queue; every other line is passed on immediately.
 func (p *pipe) read() error {
 	in := record.NewReader(record.Interruptible(p.ctx, p.sys.Stdin), p.max)
 	for {
@@ -135,8 +136,8 @@ func (p *pipe) read() error {
 	}
 }
 
-// enqueue takes an action that was read. One that has to wait is announced, so
-// that who looks on sees how many do.
+// enqueue queues an action that was read. It announces an action that has to wait, so that an
+// observer sees how many wait.
 func (p *pipe) enqueue(q queued) {
 	if p.count(1) > p.jobs {
 		p.write(record.NewQueued(q.line.ID()))
@@ -147,8 +148,7 @@ func (p *pipe) enqueue(q queued) {
 	}
 }
 
-// count adds to the actions that were read and have not ended, and returns how
-// many there are.
+// count adds n to the number of actions that were read and have not ended, and returns the result.
 func (p *pipe) count(n int) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,8 +156,8 @@ func (p *pipe) count(n int) int {
 	return p.pending
 }
 
-// work does what is queued, one after the other. After the end of the context
-// nothing is begun.
+// work processes the queue, one action after the other. It starts nothing after the end of the
+// context.
 func (p *pipe) work() {
 	for q := range p.queue {
 		if p.ctx.Err() != nil {
@@ -172,7 +172,8 @@ func (p *pipe) work() {
 	}
 }
 
-// write passes a line on at once: somebody may be looking. A reader that went away ends everything.
+// write passes on a line immediately, because somebody may be watching. If the reader is gone,
+// everything ends.
 func (p *pipe) write(line *record.Line) {
 	err := p.out.Write(line)
 	if err == nil {
@@ -183,7 +184,7 @@ func (p *pipe) write(line *record.Line) {
 	}
 }
 
-// action does what a record asks, and sets its result.
+// action executes a record and sets its result.
 func (p *pipe) action(line *record.Line) *record.BadLine {
 	var action record.Action
 	if err := line.Decode("action", &action); err != nil {
@@ -219,8 +220,8 @@ func badLine(err error) *record.BadLine {
 	return record.NewBadLine(record.CodeWrongValue, err.Error(), nil)
 }
 
-// fit sets the result, with less of the output, and then fewer connections and
-// writes, when the line would become too long for the next stage.
+// fit sets the result. If the line would become too long for the next stage, it reduces the output,
+// and then connections and writes.
 func fit(line *record.Line, result record.Result, max int) error {
 	for {
 		if err := line.Set("result", result); err != nil {
@@ -250,7 +251,8 @@ func fit(line *record.Line, result record.Result, max int) error {
 	}
 }
 
-// execute runs the action of an allowed record and captures its output. It says so first, for those who look on.
+// execute runs the action of an allowed record and captures its output. It announces the start to
+// observers.
 func (p *pipe) execute(line *record.Line, action record.Action) record.Result {
 	spec, err := specOf(line, p.sys.Environ)
 	if err != nil {
@@ -288,8 +290,8 @@ func (p *pipe) execute(line *record.Line, action record.Action) record.Result {
 	return result
 }
 
-// asks reports whether all records ask for something, or this one does. That
-// decides nothing, so the member is not part of what was decided.
+// asks reports whether all records ask for something, or this one does. The member has no influence
+// on decisions, so it is not part of what was decided.
 func asks(line *record.Line, member string, all bool) (asked bool, err error) {
 	if err = line.Decode(member, &asked); errors.Is(err, record.ErrAbsent) {
 		err = nil

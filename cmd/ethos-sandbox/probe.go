@@ -12,7 +12,8 @@ type probeCmd struct {
 	JSON bool `name:"json" help:"As JSON."`
 }
 
-// Run tries the controls and reports each; status 4 when the default profile cannot be enforced.
+// Run tests the controls and reports each; the status is 4 if the default profile cannot be
+// enforced.
 func (c *probeCmd) Run(ctx context.Context, sys *cli.System) error {
 	report := probe.Run(ctx)
 	if err := c.print(sys, report); err != nil {
@@ -33,10 +34,10 @@ func (c *probeCmd) print(sys *cli.System, report probe.Report) error {
 	return sys.Print(report.Text())
 }
 
-// insideCmd is started by probe, confined.
+// insideCmd is the confined process that probe starts.
 type insideCmd struct {
 	Mission string `arg:""`
 }
 
-// Run tries what the mission says.
+// Run makes the attempts of the mission.
 func (c *insideCmd) Run(sys *cli.System) error { return probe.Inside(c.Mission, sys.Stdout) }

@@ -13,8 +13,8 @@ import (
 	"ethos/pkg/sandbox/prove"
 )
 
-// smallest looks for the smallest of what is proposed with which the command of a
-// spec passes, and says whether that is proved.
+// smallest finds the smallest set of proposals with which the command of a spec passes, and reports
+// whether it is proved.
 func smallest(ctx context.Context, sys *cli.System, spec sandbox.Spec, proposals []record.Denial, follow bool, long time.Duration) prove.Result {
 	sys.Warn(fmt.Sprintf("running it again, for at most %v, in copy-on-write views that are thrown away, without network", long), "")
 	r := prove.Smallest(ctx, spec, proposals, follow, prove.Bounds{Runs: prove.DefaultBounds.Runs, Time: long})
@@ -27,8 +27,8 @@ func smallest(ctx context.Context, sys *cli.System, spec sandbox.Spec, proposals
 	return r
 }
 
-// proveFailed is what run does when its command has failed: it finds what of the proposals
-// is needed.
+// proveFailed returns what run does if its command failed: it determines which proposals are
+// needed.
 func proveFailed(ctx context.Context, sys *cli.System, spec sandbox.Spec, long time.Duration) func(*sandbox.Outcome) {
 	return func(out *sandbox.Outcome) {
 		proposes := func(d record.Denial) bool { return d.Kind != "" && d.Kind != record.KindLimit && d.Remedy != "" }

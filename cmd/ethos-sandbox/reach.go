@@ -11,14 +11,15 @@ import (
 	"ethos/pkg/trust"
 )
 
-// asker is whose command runs, as its record says; nil is a person at a terminal.
+// asker is the origin of a command according to its record; nil is a person at a terminal.
 type asker struct {
 	id    string
 	agent string
 	facts record.Facts
 }
 
-// askerOf is that of a record. A command that no agent asks for is its own, unless it has to do with what one has left.
+// askerOf returns the asker of a record. A command that no agent requested has no asker, unless it
+// involves what an agent's command has left.
 func askerOf(line *record.Line) (*asker, error) {
 	var actor record.Actor
 	a := &asker{id: line.ID()}
@@ -33,7 +34,8 @@ func askerOf(line *record.Line) (*asker, error) {
 	return a, nil
 }
 
-// asker looks the record up that gets the result; nil where there is none, or none of an agent's.
+// asker looks up the record that gets the result. It returns nil if there is none, or if it is not
+// an agent's.
 func (r *recorded) asker() (*asker, error) {
 	if r.line == nil {
 		dir, err := r.store()
@@ -56,7 +58,8 @@ func (r *recorded) asker() (*asker, error) {
 	return askerOf(r.line)
 }
 
-// asker is that of a command with flags: of its record, or of the hook that keeps none.
+// asker returns the asker of a command with flags: from its record, or from a hook that keeps no
+// record.
 func (e *evidenceFlags) asker() (*asker, error) {
 	switch {
 	case e.record != nil:
@@ -67,7 +70,7 @@ func (e *evidenceFlags) asker() (*asker, error) {
 	return nil, nil
 }
 
-// reach says how a plan's command can reach the network, "" when it cannot.
+// reach says how a plan's command can reach the network, or returns "" if it cannot.
 func reach(plan *sandbox.Plan) string {
 	if plan.Network == "host" || plan.Network == "proxy" && len(plan.AllowDomains) > 0 {
 		return plan.Network
@@ -75,7 +78,7 @@ func reach(plan *sandbox.Plan) string {
 	return ""
 }
 
-// writable are the directories of the host's that a plan's command can write to.
+// writable returns the host directories that a plan's command can write to.
 func writable(plan *sandbox.Plan) (roots []string) {
 	for _, e := range plan.Paths {
 		if e.Access == sandbox.ReadWrite {
@@ -85,8 +88,9 @@ func writable(plan *sandbox.Plan) (roots []string) {
 	return roots
 }
 
-// remember remembers a command that can reach the network, or that has to do with what such a command has written, while it runs: see package origin.
-// The command has ended when the function is called that it returns.
+// remember registers, while it runs, a command that can reach the network, or that involves what
+// such a command has written: see package origin. Call the returned function when the command has
+// ended.
 func remember(sys *cli.System, network string, roots []string, dir string, a *asker, err error) (end func()) {
 	lost := func(err error) {
 		sys.Warn("where the files come from that this command writes is not remembered: "+err.Error(), "the command runs; ethos-sandbox doctor shows the state folder")
@@ -94,7 +98,7 @@ func remember(sys *cli.System, network string, roots []string, dir string, a *as
 	if err != nil {
 		lost(err)
 	}
-	if a == nil || trust.Inside(os.DirFS("/proc")) { // the state folder is not there
+	if a == nil || trust.Inside(os.DirFS("/proc")) { // the state folder is not visible
 		return func() {}
 	}
 	memory := origin.New(sys.Getenv)

@@ -17,17 +17,17 @@ import (
 )
 
 // recorded adds the result of a command to the record that the agent's hook has
-// put into the store: the one with this id, of this command, without a result.
-// Where there is none, nothing was recorded, and nothing is added.
+// stored: the record with this id, of this command, without a result. If there
+// is none, nothing is added.
 type recorded struct {
 	sys    *cli.System
 	id     string
 	action record.Action
 	next   io.WriteCloser // --evidence, or nil
-	line   *record.Line   // once it was looked up
+	line   *record.Line   // set once it was looked up
 }
 
-// recordOf is what --record asks for; nil without it.
+// recordOf returns what --record asks for, or nil without it.
 func (f *sessionFlags) recordOf(sys *cli.System, action record.Action) *recorded {
 	if f.Record == "" {
 		return nil
@@ -36,7 +36,7 @@ func (f *sessionFlags) recordOf(sys *cli.System, action record.Action) *recorded
 	return &recorded{sys: sys, id: f.Record, action: action}
 }
 
-// Write takes the result, which is one line.
+// Write receives the result, which is one line.
 func (r *recorded) Write(line []byte) (int, error) {
 	if err := r.keep(line); err != nil {
 		r.sys.Warn(fmt.Sprintf("the result was not stored: %v", err), "the command ran; ethos-trace ls shows it as allowed")
@@ -47,7 +47,7 @@ func (r *recorded) Write(line []byte) (int, error) {
 	return r.next.Write(line)
 }
 
-// Close ends --evidence.
+// Close closes --evidence.
 func (r *recorded) Close() error {
 	if r.next == nil {
 		return nil
@@ -95,7 +95,8 @@ func (r *recorded) keep(line []byte) error {
 	return err
 }
 
-// store is where the hook keeps the records of this directory.
+// store returns the store in which the hook keeps the records of this
+// directory.
 func (r *recorded) store() (string, error) {
 	if dir := r.sys.Getenv("ETHOS_STORE"); dir != "" {
 		return filepath.Abs(dir)
@@ -103,7 +104,7 @@ func (r *recorded) store() (string, error) {
 	return trace.DefaultDir(boundary.Workspace(sandbox.HostFiles{}, r.sys.Dir)), nil
 }
 
-// asStored is the action as the store has it: without its secrets.
+// asStored returns the action as stored, without its secrets.
 func (r *recorded) asStored(store *trace.Store) (record.Action, error) {
 	redactor, err := store.Redactor()
 	if err != nil {

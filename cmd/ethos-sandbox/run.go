@@ -36,21 +36,21 @@ type runCmd struct {
 	Argv  cli.Argv      `arg:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
 }
 
-// evidenceFlags are what run and shell have beside the boundary.
+// evidenceFlags are the flags of run and shell other than those of the boundary.
 type evidenceFlags struct {
 	Evidence string `placeholder:"FILE|fd:N" help:"Write the result, with the evidence of each control and connection, as JSON."`
 	DryRun   bool   `help:"Show the plan; run nothing."`
 	Explain  bool   `help:"Observe what the command asks for by name, and say what was not to be had inside, and what would allow it."`
 	record   *recorded
-	// unrecorded says that it comes from an agent's hook which keeps no record
+	// unrecorded says that the call comes from an agent's hook that keeps no record.
 	unrecorded bool
-	tree       *watch                 // of the work space, with --tree
+	tree       *watch                 // of the workspace, with --tree
 	asked      *record.Asked          // for --evidence
 	ran        *sandbox.Outcome       // how the command ended, once it has
-	proof      func(*sandbox.Outcome) // looks for the smallest grant when the command failed; nil does not
+	proof      func(*sandbox.Outcome) // finds the smallest grant if the command failed; may be nil
 }
 
-// Kind says that the status is the command's.
+// Kind says that the status is that of the command.
 func (*runCmd) Kind() cli.Kind { return cli.Runner }
 
 // Run runs the command with this process's own streams.
@@ -96,7 +96,7 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 	return runSpec(ctx, sys, spec, &c.evidenceFlags, &c.viewFlags, &c.callerFlags)
 }
 
-// specNow is what the flags ask for.
+// specNow makes the spec for the flags.
 func specNow(sys *cli.System, b *boundary.Flags, argv []string) (sandbox.Spec, error) {
 	if len(argv) == 0 {
 		return sandbox.Spec{}, cli.Errorf(cli.Refused, "write it after --: ethos-sandbox run -- ls", "no command is given")
@@ -141,8 +141,8 @@ func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenc
 	return v.settle(ctx, sys, plan, e.ran, ended)
 }
 
-// ready makes the plan of a spec and opens where the evidence goes. With
-// --dry-run it shows the plan, and returns none.
+// ready makes the plan for a spec and opens the destination of the evidence. With --dry-run it
+// shows the plan and returns none.
 func (e *evidenceFlags) ready(ctx context.Context, sys *cli.System, spec sandbox.Spec) (*sandbox.Plan, io.WriteCloser, error) {
 	spec.Explain = e.Explain
 	if e.Evidence != "" {
@@ -171,7 +171,7 @@ func (e *evidenceFlags) ready(ctx context.Context, sys *cli.System, spec sandbox
 	return plan, evidence, nil
 }
 
-// refusal tells where the evidence goes that nothing ran.
+// refusal writes to the evidence that nothing ran.
 func (e *evidenceFlags) refusal(err error) error {
 	if e.DryRun {
 		return err
@@ -186,7 +186,8 @@ func (e *evidenceFlags) refusal(err error) error {
 	return err
 }
 
-// catch has the signals of a command sent to a channel, which comes when that is so. It takes the runtime two switches of threads for each, so the plan is made meanwhile.
+// catch redirects the signals for a command to a channel, which it delivers when that is done. The
+// runtime needs two thread switches for each signal, so the plan is made meanwhile.
 func catch() <-chan chan os.Signal {
 	caught := make(chan chan os.Signal, 1)
 	go func() {
@@ -197,7 +198,8 @@ func catch() <-chan chan os.Signal {
 	return caught
 }
 
-// pass runs a plan with the streams of this process, and ends as the command ended. began may be nil: see [sandbox.IO]. Signals are caught until then.
+// pass runs a plan with the streams of this process, and ends as the command ended. began may be
+// nil: see [sandbox.IO]. Until the start, signals are caught.
 func (e *evidenceFlags) pass(ctx context.Context, sys *cli.System, plan *sandbox.Plan, evidence io.WriteCloser, signals <-chan os.Signal, began func(pid int) error) error {
 	streams, err := streams(sys)
 	if err != nil {
@@ -233,8 +235,8 @@ func (e *evidenceFlags) pass(ctx context.Context, sys *cli.System, plan *sandbox
 	return ended(plan, out)
 }
 
-// recoverRuns judges runs that were killed, and tells what they left. It comes
-// before the plan, which would take that for the person's.
+// recoverRuns checks runs that were killed, and reports what they left. It runs before planning,
+// which would take those files for the user's.
 func recoverRuns(ctx context.Context, sys *cli.System) []record.Denial {
 	left := sandbox.Recover(ctx, sys.Environ)
 	warn(sys, left)
@@ -251,7 +253,7 @@ func streams(sys *cli.System) (sandbox.IO, error) {
 	return sandbox.IO{Stdin: in, Stdout: out, Stderr: errs}, nil
 }
 
-// ended gives the command's end as this process's.
+// ended makes this process end as the command did.
 func ended(plan *sandbox.Plan, out sandbox.Outcome) error {
 	switch out.Status {
 	case record.StatusTimeout:
@@ -272,7 +274,7 @@ func ended(plan *sandbox.Plan, out sandbox.Outcome) error {
 	return nil
 }
 
-// open opens where the evidence goes, before anything runs; nil for nowhere.
+// open opens the destination of the evidence before anything runs; nil means none.
 func (e *evidenceFlags) open() (io.WriteCloser, error) {
 	to, err := e.file()
 	if err != nil || e.record == nil {
@@ -288,7 +290,7 @@ func (e *evidenceFlags) file() (io.WriteCloser, error) {
 	}
 	number, isFD := strings.CutPrefix(e.Evidence, "fd:")
 	if !isFD {
-		path, err := filepath.Abs(e.Evidence) // an error then says where
+		path, err := filepath.Abs(e.Evidence) // so that an error shows the full path
 		if err != nil {
 			return nil, err
 		}

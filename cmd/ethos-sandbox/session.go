@@ -40,7 +40,7 @@ type sessionStartCmd struct {
 // Kind says that a failure has the status of a command that did not run.
 func (*sessionStartCmd) Kind() cli.Kind { return cli.Runner }
 
-// Run starts the session, unless it runs.
+// Run starts the session unless it is running.
 func (c *sessionStartCmd) Run(ctx context.Context, sys *cli.System) error {
 	name := cmp.Or(c.Name, session.NewName())
 	if err := session.CheckName(name); err != nil {
@@ -68,8 +68,8 @@ type sessionListCmd struct {
 	JSON bool `name:"json" help:"One JSON object for each session, in an array."`
 }
 
-// Run lists the sessions. One that does not answer is told of, and the others are
-// listed.
+// Run lists the sessions. It reports a session that does not answer and lists
+// the others.
 func (c *sessionListCmd) Run(_ context.Context, sys *cli.System) error {
 	all, err := statuses(sys)
 	if err != nil {
@@ -118,10 +118,10 @@ func statuses(sys *cli.System) ([]session.Status, error) {
 	return all, err
 }
 
-// moment is a time for people.
+// moment formats a time for people.
 func moment(t time.Time) string { return t.Local().Format(time.DateTime) }
 
-// short is the begin of a digest, enough to compare two by eye.
+// short returns the beginning of a digest, enough for comparison by eye.
 func short(digest string) string { return digest[:min(len(digest), len("sha256:")+12)] }
 
 type sessionShowCmd struct {
@@ -164,7 +164,7 @@ func (c *sessionShowCmd) Run(_ context.Context, sys *cli.System) error {
 	return sys.Print(b.String() + "\n" + s.Plan)
 }
 
-// commandText is a command in one line.
+// commandText returns a command on one line.
 func commandText(argv []string) string { return strings.Join(argv, " ") }
 
 type sessionLogsCmd struct {
@@ -246,8 +246,8 @@ func (c *sessionEndCmd) Run(_ context.Context, sys *cli.System) error {
 	return endSession(sys, client)
 }
 
-// endOfAgent ends the sessions of an agent's session that has ended, none when
-// none was needed.
+// endOfAgent ends the ethos sessions of an agent's session that has ended, if
+// there are any.
 func (c *sessionEndCmd) endOfAgent(sys *cli.System) error {
 	const hint = "it goes into the agent's hook for the end of its session: docs/agents.md"
 	if !slices.Contains(hook.Dialects(), c.From) {
@@ -270,7 +270,7 @@ func (c *sessionEndCmd) endOfAgent(sys *cli.System) error {
 	return endSessions(sys, func(name string) bool { return hook.OwnSession(&event.Actor, name) })
 }
 
-// endSessions ends those of the sessions that run which are to end.
+// endSessions ends the running sessions that ends selects.
 func endSessions(sys *cli.System, ends func(name string) bool) error {
 	registry := session.Open(sys.Getenv)
 	names, err := registry.Names()
@@ -306,7 +306,7 @@ func endSession(sys *cli.System, client *session.Client) error {
 	return nil
 }
 
-// dialNamed connects to a session that has to run.
+// dialNamed connects to a session, which must be running.
 func dialNamed(sys *cli.System, name string) (*session.Client, error) {
 	client, err := session.Open(sys.Getenv).Dial(name)
 	if errors.Is(err, session.ErrNone) {
@@ -318,7 +318,7 @@ func dialNamed(sys *cli.System, name string) (*session.Client, error) {
 	return client, nil
 }
 
-// running is a hint at the sessions that run.
+// running returns a hint with the running sessions.
 func running(sys *cli.System) string {
 	names, err := session.Open(sys.Getenv).Names()
 	if err != nil || len(names) == 0 {
@@ -327,21 +327,21 @@ func running(sys *cli.System) string {
 	return "these run: " + strings.Join(names[:min(len(names), maxNames)], " ")
 }
 
-// maxNames bounds the names in a hint.
+// maxNames limits the names in a hint.
 const maxNames = 10
 
-// asked is how a session was asked for.
+// asked is how a session was requested.
 type asked struct {
 	Flags    boundary.Flags
-	Dir      string // which paths of the flags are relative to
+	Dir      string // that paths in the flags are relative to
 	Home     string
 	PlainGit bool
 	Explain  bool   // its commands are observed
-	Parent   *asked // which it must stay within; nil: none
+	Parent   *asked // the limits that it must stay within; nil: none
 }
 
-// askedOf is how a session was asked for that another one has as its parent; nil
-// for no name.
+// askedOf returns how the session given as a parent was requested, or nil for
+// no name.
 func askedOf(sys *cli.System, name string) (*asked, error) {
 	if name == "" {
 		return nil, nil
@@ -362,8 +362,8 @@ func askedFor(sys *cli.System, f *boundary.Flags, plainGit bool) asked {
 	return asked{Flags: *f, Dir: sys.Dir, Home: sys.Getenv("HOME"), PlainGit: plainGit}
 }
 
-// with is what was asked for, with what a command can have of its own: variables
-// and a limit of time.
+// with returns the request, with what each command can have of its own:
+// variables and a time limit.
 func (a asked) with(f *boundary.Flags) boundary.Flags {
 	flags := a.Flags
 	flags.Env = slices.Concat(a.Flags.Env, f.Env)
@@ -371,7 +371,8 @@ func (a asked) with(f *boundary.Flags) boundary.Flags {
 	return flags
 }
 
-// bounds are the flags that a whole session has, and no command of its own.
+// bounds returns the flags that apply to a whole session, not to single
+// commands.
 func bounds(f *boundary.Flags) boundary.Flags {
 	flags := *f
 	flags.Env, flags.Timeout, flags.Untimed = nil, "", false

@@ -13,11 +13,11 @@ import (
 	"ethos/pkg/session"
 )
 
-// confined is the boundary of package sandbox, as a session needs it.
+// confined implements a session's boundary with package sandbox.
 type confined struct {
 	*sandbox.Session
 	mu   sync.Mutex
-	told map[record.Denial]bool // what was put aside
+	told map[record.Denial]bool // what was quarantined
 }
 
 func (c *confined) Spawn(s session.Spawn) (session.Child, error) {
@@ -42,7 +42,7 @@ func (c *confined) Spawn(s session.Spawn) (session.Child, error) {
 	return &inside{child, c.Session}, nil
 }
 
-// faultOf is a refusal in the words of a session.
+// faultOf converts a refusal to the form of a session.
 func faultOf(err error) error {
 	var r *sandbox.Refusal
 	if errors.As(err, &r) {
@@ -55,7 +55,7 @@ func (c *confined) Look(ctx context.Context) []record.Denial {
 	return c.first(c.Session.Look(ctx))
 }
 
-// first are the denials that were not told of before.
+// first returns the denials that were not reported before.
 func (c *confined) first(denials []record.Denial) (list []record.Denial) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +90,7 @@ func (c *confined) Wait() (why string, left []record.Denial) {
 	return why, c.first(out.Evidence.Denials)
 }
 
-// inside is a command of such a boundary.
+// inside is a command in such a boundary.
 type inside struct {
 	*sandbox.Child
 	session *sandbox.Session
@@ -100,11 +100,12 @@ func (i *inside) PID() int           { return i.Child.PID }
 func (i *inside) Terminal() *os.File { return i.Child.Terminal }
 func (i *inside) Started() time.Time { return i.Child.Started }
 
-// endingTime is how long the end of a session may take to be seen, after that of
-// a command.
+// endingTime is the time that a session's end may take to become visible after
+// a command's end.
 const endingTime = 2 * time.Second
 
-// Wait tells a command that could not be executed from one whose session ended.
+// Wait distinguishes a command that could not be executed from one whose
+// session ended.
 func (i *inside) Wait() (syscall.WaitStatus, error) {
 	status, err := i.Child.Wait()
 	if err == nil {

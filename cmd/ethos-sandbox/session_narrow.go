@@ -11,8 +11,9 @@ import (
 	"ethos/pkg/sandbox"
 )
 
-// narrows is for flags that ask for another boundary than that of the session:
-// what a command can do without by itself it is given, and the rest refused.
+// narrows handles flags that ask for another boundary than the session's: it
+// applies the restrictions that are possible for a single command, and refuses
+// the rest.
 func (j *joining) narrows(sys *cli.System, name string, theirs sandbox.Spec) error {
 	if j.given.Profile != "" {
 		return j.narrowsTo(sys, name, theirs)
@@ -51,14 +52,14 @@ func absolute(dir string, paths []string) (list []string) {
 	return list
 }
 
-// planIn is the plan of a session, as the file system is now.
+// planIn makes the plan of a session for the current state of the file system.
 func planIn(spec sandbox.Spec) (*sandbox.Plan, error) {
 	return sandbox.Build(spec, sandbox.HostFiles{}, os.Geteuid())
 }
 
-// narrowsTo is for a profile that has less than the session: the command goes
-// without what the session has and the meet of both has not. Limits are the
-// session's, but for that of time.
+// narrowsTo handles a profile that grants less than the session: the command
+// loses what the session has and the meet of both does not. The limits are the
+// session's, except for the time limit.
 func (j *joining) narrowsTo(sys *cli.System, name string, theirs sandbox.Spec) error {
 	child := askedFor(sys, ptr(bounds(&j.given)), j.asked.PlainGit)
 	child.Flags.Timeout = j.given.Timeout
@@ -96,9 +97,9 @@ func (j *joining) narrowsTo(sys *cli.System, name string, theirs sandbox.Spec) e
 	return nil
 }
 
-// without lists what a table has that another one has not: paths that it lets be
-// written, and paths that it shows. What the host has below a private directory is
-// not shown by that.
+// without lists what one access table has and another does not: writable paths,
+// and visible paths. What the host has below a private directory is not visible
+// because of it.
 func without(have, want []sandbox.Entry) (write, read []string) {
 	for _, e := range slices.Concat(have, want) {
 		had, has := sandbox.Covering(have, e.Path).Access, sandbox.Covering(want, e.Path).Access

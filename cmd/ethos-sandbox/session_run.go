@@ -19,18 +19,16 @@ import (
 	"ethos/pkg/session"
 )
 
-// sessionFlags are those of what can run in a session.
+// sessionFlags are the flags of commands that can run in a session.
 type sessionFlags struct {
 	Session sessionWord `placeholder:"NAME" help:"Run it in this session; auto:NAME starts the session when it does not run."`
 	Record  string      `placeholder:"ID" help:"Add the result to the record with this id in the store, which an agent's hook has put there."`
 }
 
-// sessionWord is NAME, or where a session may be started auto:NAME; the zero
-// value is none.
+// sessionWord is NAME or, where a session may be started, auto:NAME; the zero value is none.
 type sessionWord string
 
-// UnmarshalText refuses the empty word of a variable that is not set: it would
-// mean no session.
+// UnmarshalText rejects an empty word, from an unset variable, which would mean no session.
 func (w *sessionWord) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		return errors.New("the name of a session is empty")
@@ -42,22 +40,22 @@ func (w *sessionWord) UnmarshalText(text []byte) error {
 // joining is a command that is to run in a session.
 type joining struct {
 	word     sessionWord
-	flags    boundary.Flags // as given, and with what the command has by default
+	flags    boundary.Flags // as given, plus the command's defaults
 	given    boundary.Flags // as given
-	plainGit bool           // git may be without policy
+	plainGit bool           // git may run without policy
 	anyGit   bool           // it runs no git
 	argv     []string
 	evidence *evidenceFlags
-	asked    asked         // how the session was asked for, once it is joined
-	most     time.Duration // which each command of it may take; 0: no bound
+	asked    asked         // how the session was requested; set once it is joined
+	most     time.Duration // the session's time limit for each command; 0: none
 	spec     sandbox.Spec
 	said     sandbox.Tail
 	narrow   sandbox.Narrow
-	profile  string        // which narrow was made of, "" for none
+	profile  string        // the profile that narrow comes from, "" for none
 	less     *sandbox.Spec // what the profile leaves of the session
 }
 
-// run runs it with this process's own streams.
+// run runs the command with this process's own streams.
 func (j *joining) run(ctx context.Context, sys *cli.System) error {
 	caught := catch()
 	client, evidence, err := j.open(ctx, sys)
@@ -79,7 +77,7 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	who, fault := j.evidence.asker()
-	defer remember(sys, "", []string{j.spec.Workspace}, j.spec.Dir, who, fault)() // what the session can reach, its supervisor remembers
+	defer remember(sys, "", []string{j.spec.Workspace}, j.spec.Dir, who, fault)() // the supervisor registers what the session can reach
 	exited, err := j.exec(context.WithoutCancel(ctx), sys, &client, want)
 	if err == nil {
 		exited.Denials = append(exited.Denials, j.explain(exited)...)
@@ -94,7 +92,7 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 	return endedInside(want, exited)
 }
 
-// open opens where the evidence goes, and joins the session.
+// open opens the destination of the evidence, and joins the session.
 func (j *joining) open(ctx context.Context, sys *cli.System) (*session.Client, io.WriteCloser, error) {
 	if j.evidence.DryRun {
 		return nil, nil, cli.Errorf(cli.Refused, "ethos-sandbox session show shows the plan of a session", "--dry-run is not for a session")
@@ -107,8 +105,8 @@ func (j *joining) open(ctx context.Context, sys *cli.System) (*session.Client, i
 	return client, evidence, err
 }
 
-// exec runs the command in the session, or in the one that takes its place, which
-// client is then. The command ends with ctx.
+// exec runs the command in the session, or in a session that replaces it; it then updates client.
+// The command ends with ctx.
 func (j *joining) exec(ctx context.Context, sys *cli.System, client **session.Client, w session.Want) (session.Exited, error) {
 	refusals := &refusals{sys: sys}
 	w.Refused = refusals.tell
@@ -135,7 +133,7 @@ func (j *joining) exec(ctx context.Context, sys *cli.System, client **session.Cl
 	return exited, err
 }
 
-// join connects to the session, which is started if that is asked for.
+// join connects to the session. It starts the session if that is requested.
 func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, error) {
 	name, start, err := session.Wanted(string(j.word))
 	if err != nil {
@@ -173,11 +171,11 @@ func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, e
 
 func ptr[T any](v T) *T { return &v }
 
-// defaultIdle is --idle of a session that is started because it is needed.
+// defaultIdle is the --idle value of a session that is started on demand.
 const defaultIdle = 30 * time.Minute
 
-// renew joins the session that takes the place of one that ended because it did
-// not fit what is there any more. Who did not ask for that gets the reason.
+// renew joins the session that replaces one that ended because it no longer matched the file
+// system. If that was not requested, it returns the reason.
 func (j *joining) renew(ctx context.Context, sys *cli.System, stale *session.Fault) (*session.Client, error) {
 	name, start, err := session.Wanted(string(j.word))
 	if err != nil || !start {
@@ -195,8 +193,8 @@ func (j *joining) renew(ctx context.Context, sys *cli.System, stale *session.Fau
 	return nil, stale
 }
 
-// fits refuses a session that is not what the command line asks for. The work
-// space is the session's, wherever in it the command begins.
+// fits refuses a session that does not match the command line. The workspace is the session's,
+// wherever in it the command begins.
 func (j *joining) fits(sys *cli.System, client *session.Client) error {
 	name := client.Hello.Name
 	if !j.plainGit && !j.anyGit && !client.Hello.Managed {
@@ -225,8 +223,8 @@ func (j *joining) fits(sys *cli.System, client *session.Client) error {
 	return nil
 }
 
-// want is the command as the session gets it, but for its streams. Its environment is made as that of
-// a run: of what the session was started with, and of this process's own.
+// want returns the command for the session, without its streams. Its environment is made as for a
+// run, from the session's and this process's own.
 func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 	if j.asked.Parent != nil && len(j.flags.Env) > 0 {
 		return w, cli.Errorf(cli.Refused, "give --env to session start, of the parent as well", "--env in a session with a --parent")
@@ -239,20 +237,20 @@ func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 		return w, err
 	}
 	j.spec = spec
-	if j.less != nil { // the profile's variables and limit of time, and no more than both pass on
+	if j.less != nil { // the profile's variables and time limit, and only what both pass on
 		spec.Asked = j.less.Asked
 	}
 	env, err := sandbox.Environment(spec, sandbox.HostFiles{})
 	if err != nil {
 		return w, refused(err, cli.Refused)
 	}
-	dir, err := filepath.EvalSymlinks(sys.Dir) // inside, there may not be the links
+	dir, err := filepath.EvalSymlinks(sys.Dir) // the links may not exist inside
 	if err != nil {
 		return w, cli.Errorf(cli.Refused, "start it from a directory that exists", "working directory: %w", err)
 	}
 	j.spec.Dir, j.spec.Argv = dir, j.argv
 	limit := timeLimit(&spec)
-	if j.most > 0 && (limit == 0 || limit > j.most) { // the session holds it, too
+	if j.most > 0 && (limit == 0 || limit > j.most) { // the session enforces it, too
 		if j.given.Timeout != "" {
 			return w, cli.Errorf(cli.Refused, "ask for less, or have the administrator of this machine change "+ceiling.Dir, "%s: timeout_seconds: --timeout %s is more than %v", ceiling.Dir, j.given.Timeout, j.most)
 		}
@@ -264,7 +262,7 @@ func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 	}, nil
 }
 
-// timeLimit is a spec's, as a plan has it; 0 is none.
+// timeLimit returns the time limit of a spec as in its plan; 0 is none.
 func timeLimit(s *sandbox.Spec) time.Duration {
 	if s.Timeout != 0 {
 		return max(0, s.Timeout)
@@ -273,7 +271,7 @@ func timeLimit(s *sandbox.Spec) time.Duration {
 	return time.Duration(whole.TimeoutSeconds) * time.Second
 }
 
-// asRefusal is why nothing ran, as package sandbox says it.
+// asRefusal converts the reason why nothing ran to the form of package sandbox.
 func asRefusal(err error) error {
 	var fault *session.Fault
 	if errors.As(err, &fault) {
@@ -282,8 +280,7 @@ func asRefusal(err error) error {
 	return err
 }
 
-// outcome is the end of a command as that of a run, with the evidence of its
-// session.
+// outcome converts the end of a command to that of a run, with the evidence of its session.
 func outcome(client *session.Client, e session.Exited) sandbox.Outcome {
 	status := syscall.WaitStatus(e.Status)
 	out := sandbox.Outcome{Status: record.StatusExited, ExitCode: status.ExitStatus(), Started: e.Started, Duration: e.Duration, Evidence: sandbox.NoEvidence()}
@@ -302,7 +299,7 @@ func outcome(client *session.Client, e session.Exited) sandbox.Outcome {
 	return out
 }
 
-// endedInside gives the command's end as this process's.
+// endedInside makes this process end as the command did.
 func endedInside(w session.Want, e session.Exited) error {
 	status := syscall.WaitStatus(e.Status)
 	switch {

@@ -18,12 +18,12 @@ import (
 	"ethos/pkg/session"
 )
 
-// startLimit is how long the start of a session may take, one that another
-// process makes included. It is longer than that of a boundary.
+// startLimit is the time limit for starting a session, including a start by
+// another process. It is longer than that for a boundary.
 const startLimit = 40 * time.Second
 
-// startSession returns when a session of this name runs that was asked for like
-// this.
+// startSession returns when a session with this name and this request is
+// running.
 func startSession(ctx context.Context, sys *cli.System, name string, a asked, idle time.Duration) error {
 	registry := session.Open(sys.Getenv)
 	for end := time.Now().Add(startLimit); ; time.Sleep(10 * time.Millisecond) {
@@ -51,7 +51,7 @@ func startSession(ctx context.Context, sys *cli.System, name string, a asked, id
 	}
 }
 
-// unlocked is the way out where the folder of sessions is not to be had.
+// unlocked returns the remedy if the folder of sessions is not available.
 func unlocked(err error) string {
 	if errors.Is(err, syscall.EROFS) {
 		return sandbox.OtherSandboxHint
@@ -59,7 +59,7 @@ func unlocked(err error) string {
 	return "the runtime directory ($XDG_RUNTIME_DIR) or the state folder of ethos must be yours alone"
 }
 
-// sameAsked refuses a session that was asked for in another way.
+// sameAsked refuses a session that was requested differently.
 func sameAsked(sys *cli.System, client *session.Client, a asked) error {
 	spec, err := a.spec(sys.Environ)
 	if err != nil {
@@ -71,8 +71,8 @@ func sameAsked(sys *cli.System, client *session.Client, a asked) error {
 	return observes(client, a.Explain)
 }
 
-// observes refuses a session whose commands are not observed, where that is asked
-// for. One that is observed serves who does not ask.
+// observes refuses a session whose commands are not observed, if observation is
+// requested. An observed session also serves requests without it.
 func observes(client *session.Client, wanted bool) error {
 	var have asked
 	if err := json.Unmarshal(client.Hello.Asked, &have); err != nil || !wanted || have.Explain {
@@ -83,13 +83,13 @@ func observes(client *session.Client, wanted bool) error {
 		"--explain: session %s does not observe its commands", name)
 }
 
-// notTheSame says that a session cannot be what is asked for.
+// notTheSame says that a session does not match the request.
 func notTheSame(name string) error {
 	return cli.Errorf(cli.Refused, "ethos-sandbox session show "+name+" shows what it has; a command does with less by --net none, --deny-write, --deny-read, --ro of what the session writes, or a --profile that has less; else leave the flags out, use another name, or end it: ethos-sandbox session end "+name,
 		"the command line asks for what session %s does not have", name)
 }
 
-// spec is what is asked for, for a caller with an environment.
+// spec returns the spec for the request, for a caller with an environment.
 func (a *asked) spec(environ []string) (sandbox.Spec, error) {
 	spec, err := a.Flags.Spec(sandbox.HostFiles{}, a.Dir, environ, nil)
 	if err != nil {
@@ -114,22 +114,22 @@ func (a *asked) spec(environ []string) (sandbox.Spec, error) {
 	return spec, nil
 }
 
-// order is what a supervisor is told.
+// order is what a supervisor is told to do.
 type order struct {
 	Name  string
 	Asked asked
 	Idle  time.Duration
 }
 
-// answer is what it tells when the session runs, or when it does not.
+// answer is the supervisor's report that the session runs, or why it does not.
 type answer struct {
 	Status  cli.Status // 0: it runs
 	Message string
 	Hint    string
-	Left    []record.Denial // what was put aside of runs that were killed
+	Left    []record.Denial // quarantined from runs that were killed
 }
 
-// The descriptors of a supervisor, beside the standard ones.
+// The descriptors of a supervisor, in addition to the standard ones.
 const (
 	orderFD = iota + 3
 	answerFD
@@ -137,9 +137,9 @@ const (
 	lockFD
 )
 
-// supervise starts the supervisor of a session and waits for its answer. It is a
-// process of its own, in a session of its own: the end of this one, or of its
-// terminal, does not reach it.
+// supervise starts the supervisor of a session and waits for its answer. The
+// supervisor is a separate process in a session of its own, so that the end of
+// this process or of its terminal does not affect it.
 func supervise(ctx context.Context, sys *cli.System, lock *session.Lock, o order) error {
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -162,10 +162,10 @@ func supervise(ctx context.Context, sys *cli.System, lock *session.Lock, o order
 	orders.Close()
 	answerEnd.Close()
 	go func() {
-		_, _ = orderEnd.Write(text) // who is gone answers nothing
+		_, _ = orderEnd.Write(text) // a supervisor that is gone does not answer
 		orderEnd.Close()
 	}()
-	stop := context.AfterFunc(ctx, func() { answers.Close() }) // it then has nobody to tell, and ends
+	stop := context.AfterFunc(ctx, func() { answers.Close() }) // it then has nobody to answer, and ends
 	defer stop()
 	var a answer
 	if err := json.NewDecoder(bufio.NewReader(answers)).Decode(&a); err != nil {
@@ -201,7 +201,7 @@ func (*sessionServeCmd) Run(ctx context.Context, sys *cli.System) error {
 		return cli.Errorf(cli.Usage, "ethos-sandbox session start starts a session", "session serve is for ethos-sandbox itself")
 	}
 	files[0].Close()
-	_ = os.WriteFile("/proc/self/comm", []byte("ethos-session"), 0) // it has the name "exe", which tells nobody anything
+	_ = os.WriteFile("/proc/self/comm", []byte("ethos-session"), 0) // its name is "exe", which tells nobody anything
 	lock, err := session.Adopt(o.Name, files[2], files[3])
 	if err != nil {
 		return err
@@ -219,7 +219,8 @@ func (*sessionServeCmd) Run(ctx context.Context, sys *cli.System) error {
 	return nil
 }
 
-// serve holds a session until its end. tell answers whoever started it.
+// serve holds a session until its end. It calls tell to answer the process that
+// started it.
 func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, tell func(answer) error) error {
 	spec, err := o.Asked.spec(sys.Environ)
 	if err != nil {
@@ -247,7 +248,7 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 	if err != nil {
 		return refused(err, cli.Refused)
 	}
-	plan.Limits.Timeout = 0 // that of each command
+	plan.Limits.Timeout = 0 // applies to each command
 	text := plan.Text()
 	asked, err := json.Marshal(o.Asked)
 	if err != nil {
@@ -266,9 +267,9 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 	if err != nil {
 		return refused(err, cli.Refused)
 	}
-	_ = os.Chdir("/") // else it would hold the directory that it was started in
+	_ = os.Chdir("/") // it would otherwise keep its start directory busy
 	boundary := &confined{Session: inside}
-	boundary.first(left) // told when it starts
+	boundary.first(left) // reported at the start
 	server.Boundary = boundary
 	ctx, end := context.WithCancel(ctx)
 	defer end()

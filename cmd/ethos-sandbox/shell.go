@@ -27,7 +27,7 @@ type shellCmd struct {
 	Args      cli.Argv `arg:"" optional:"" passthrough:"" name:"args" help:"$0 and the arguments of the script."`
 }
 
-// Kind says that the status is the shell's.
+// Kind says that the status is that of the shell.
 func (*shellCmd) Kind() cli.Kind { return cli.Runner }
 
 // Run runs the shell with this process's own streams.
@@ -36,7 +36,7 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Profile == "" {
 		c.Profile = capability.AgentProfile
 	}
-	c.Untimed = c.Command == "" && interactive(sys.Stdin) // the person at the keyboard ends it
+	c.Untimed = c.Command == "" && interactive(sys.Stdin) // the user at the keyboard ends it
 	c.record = c.recordOf(sys, record.Action{Kind: record.KindShell, Script: c.Command})
 	argv := []string{shellOf(sys)}
 	if c.Command != "" {
@@ -84,7 +84,8 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 	return runSpec(ctx, sys, spec, &c.evidenceFlags, &c.viewFlags, &c.callerFlags)
 }
 
-// interactive reports whether somebody types: standard input is a character device.
+// interactive reports whether somebody types: standard input is a character
+// device.
 func interactive(stdin io.Reader) bool {
 	f, ok := stdin.(*os.File)
 	if !ok {
@@ -94,7 +95,7 @@ func interactive(stdin io.Reader) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// shellOf is the caller's shell when it reads scripts as sh does, else bash.
+// shellOf returns the caller's shell if it reads scripts as sh does, else bash.
 func shellOf(sys *cli.System) string {
 	switch shell := sys.Getenv("SHELL"); filepath.Base(shell) {
 	case "bash", "zsh", "dash", "ksh", "sh":

@@ -18,8 +18,8 @@ import (
 	"ethos/pkg/trace"
 )
 
-// tighten reads the recorded runs of the work space, and proposes what of its
-// configuration none of them used. Nothing runs.
+// tighten reads the recorded runs of the workspace, and proposes to remove what
+// none of them used from its configuration. It runs nothing.
 func (c *learnCmd) tighten(ctx context.Context, sys *cli.System) error {
 	if len(c.Argv) > 0 {
 		return cli.Errorf(cli.Usage, "it reads the recorded runs of the work space: leave the command out", "--tighten runs nothing")
@@ -68,7 +68,7 @@ func (c *learnCmd) tighten(ctx context.Context, sys *cli.System) error {
 	return os.WriteFile(c.Out, []byte(diff), 0o644)
 }
 
-// countRuns counts the runs of the work space's store, each once.
+// countRuns counts the runs in the workspace's store, each once.
 func countRuns(ctx context.Context, sys *cli.System, workspace string, tally *explain.Tally) error {
 	dir := sys.Getenv("ETHOS_STORE")
 	switch {
@@ -100,14 +100,14 @@ func countRuns(ctx context.Context, sys *cli.System, workspace string, tally *ex
 		if e, err := trace.NewEntry(line); err == nil && e.Ran() && e.Action.Workspace == workspace {
 			s := &e.Result.Capture.Sandbox
 			how, _, _ := strings.Cut(s.Observer, ";")
-			observed := s.Session == "" && how == record.Observed // what a session's command used is not told apart
+			observed := s.Session == "" && how == record.Observed // the use by single commands of a session is unknown
 			tally.Add(e.Facts.Tool.ID, &e.Facts.Capabilities, s, observed)
 		}
 		return ctx.Err()
 	})
 }
 
-// tell says of each value of the configuration what the runs made of it.
+// tell reports how the runs used each value of the configuration.
 func tell(sys *cli.System, t *explain.Tally) {
 	hint := ""
 	if t.Observed == 0 {

@@ -10,7 +10,8 @@ import (
 	"ethos/pkg/sandbox"
 )
 
-// watch looks at the work space before and after a run; nil does not.
+// watch records the content of the workspace before and after a run; nil does
+// nothing.
 type watch struct {
 	ctx    context.Context
 	sys    *cli.System
@@ -19,7 +20,8 @@ type watch struct {
 	before *proof.Watch
 }
 
-// key is the id of the record that gets the result; "" without one.
+// key returns the id of the record that gets the result, or "" if there is
+// none.
 func (r *recorded) key() string {
 	if r == nil {
 		return ""
@@ -28,11 +30,11 @@ func (r *recorded) key() string {
 }
 
 func watchTree(ctx context.Context, sys *cli.System, plan *sandbox.Plan, id string) *watch {
-	ctx = context.WithoutCancel(ctx) // a signal is the command's
+	ctx = context.WithoutCancel(ctx) // signals are for the command
 	return &watch{ctx, sys, plan, id, proof.Begin(ctx, sys.Getenv, plan.Workspace)}
 }
 
-// end adds what was seen to the result of the run, under a seal.
+// end adds the recorded content to the result of the run, under a seal.
 func (w *watch) end(result *record.Result) {
 	if w == nil {
 		return

@@ -17,7 +17,7 @@ import (
 	"ethos/pkg/sandbox/view"
 )
 
-// viewFlags say what becomes of what a command writes.
+// viewFlags say what happens to what a command writes.
 type viewFlags struct {
 	Mode        string     `placeholder:"MODE" enum:",plan,verify,safe,auto" default:"" help:"Trust mode: plan shows the plan and runs nothing; verify runs in a copy-on-write view of the work space that is thrown away."`
 	Keep        string     `placeholder:"DIR" help:"With --mode verify: copy what the command made or changed in the work space to this new directory."`
@@ -30,12 +30,12 @@ const (
 	answerDrop = "drop"
 )
 
-// views reports whether the command writes into a view.
+// views reports whether the command writes to a view.
 func (f *viewFlags) views() bool {
 	return f.Transaction != "" || f.Keep != "" || f.Mode == record.ModeVerify || f.Mode == record.ModePlan
 }
 
-// alone refuses them in a session.
+// alone refuses these flags in a session.
 func (f *viewFlags) alone() error {
 	if f.Tree {
 		return cli.Errorf(cli.Refused, "leave out --session: what runs beside a command of a session can change what it reads", "--tree is not for a session")
@@ -76,7 +76,7 @@ func (f *viewFlags) check() error {
 	return nil
 }
 
-// apart makes the view that outlasts the run, where one does.
+// apart creates the view that outlasts the run, if there is one.
 func (f *viewFlags) apart(sys *cli.System, plan *sandbox.Plan) error {
 	if f.Transaction == "" && f.Keep == "" {
 		return nil
@@ -93,8 +93,9 @@ func (f *viewFlags) apart(sys *cli.System, plan *sandbox.Plan) error {
 	return nil
 }
 
-// settle does with the view what was asked for, when its command has ended. out is
-// how, nil where it did not run, and ended the same: nil is status 0.
+// settle handles the view as requested after its command has ended. out is the
+// result, or nil if nothing ran; ended is the command's end as an error, nil
+// for status 0.
 func (f *viewFlags) settle(ctx context.Context, sys *cli.System, plan *sandbox.Plan, out *sandbox.Outcome, ended error) error {
 	if plan.View == nil || plan.View.At == "" {
 		return ended
@@ -105,7 +106,7 @@ func (f *viewFlags) settle(ctx context.Context, sys *cli.System, plan *sandbox.P
 		return errors.Join(ended, fmt.Errorf("copy-on-write view: %w", err))
 	}
 	var changes []view.Change
-	if out != nil && out.Writes != nil { // they were listed for the evidence
+	if out != nil && out.Writes != nil { // listed for the evidence already
 		changes = out.Changes
 	} else {
 		changes, err = v.Changes(ctx)
@@ -123,7 +124,7 @@ func (f *viewFlags) settle(ctx context.Context, sys *cli.System, plan *sandbox.P
 	return ended
 }
 
-// keep copies what was made, and drops the view.
+// keep copies what the command created, and discards the view.
 func (f *viewFlags) keep(ctx context.Context, sys *cli.System, v *view.View, changes []view.Change, plan *sandbox.Plan) error {
 	defer v.Remove()
 	root := -1
@@ -149,8 +150,8 @@ func (f *viewFlags) keep(ctx context.Context, sys *cli.System, v *view.View, cha
 	return told(sys, result)
 }
 
-// conclude shows the changes of a transaction, and applies or drops them. What is
-// neither applied nor dropped is kept as a work space.
+// conclude shows the changes of a transaction, and applies or discards them.
+// What is neither applied nor discarded is kept as a workspace.
 func (f *viewFlags) conclude(ctx context.Context, sys *cli.System, v *view.View, changes []view.Change, passed bool) error {
 	if len(changes) == 0 {
 		sys.Warn("the command changed nothing", "")
@@ -185,7 +186,7 @@ func typed(sys *cli.System) bool {
 	return ok && cli.IsTerminal(f)
 }
 
-// ask asks a person. What is no answer decides nothing.
+// ask asks the user. An empty answer decides nothing.
 func ask(sys *cli.System) string {
 	sys.Warn("k applies the changes to the work space, d drops them, anything else keeps them apart for later [k/d/l]", "")
 	line, _ := bufio.NewReader(sys.Stdin).ReadString('\n')
@@ -198,7 +199,7 @@ func ask(sys *cli.System) string {
 	return ""
 }
 
-// applyAll applies everything, and removes the view when nothing of it is left.
+// applyAll applies everything, and removes the view if nothing is left in it.
 func applyAll(ctx context.Context, sys *cli.System, v *view.View, changes []view.Change) error {
 	result := sandbox.ApplyView(ctx, v, sys.Getenv, changes)
 	if err := told(sys, result); err != nil {
@@ -208,7 +209,8 @@ func applyAll(ctx context.Context, sys *cli.System, v *view.View, changes []view
 	return v.Remove()
 }
 
-// told tells what became of changes. The error is that some were not applied.
+// told reports the result for the changes. The error says that some were not
+// applied.
 func told(sys *cli.System, result view.Result) error {
 	warn(sys, result.Found)
 	for i, left := range result.Left {
@@ -224,7 +226,7 @@ func told(sys *cli.System, result view.Result) error {
 	return nil
 }
 
-// maxShownChanges bounds the lines about changes.
+// maxShownChanges limits the lines about changes.
 const maxShownChanges = 100
 
 // show lists changes on standard error.
@@ -241,8 +243,8 @@ func show(sys *cli.System, changes []view.Change) {
 	sys.Warn(text, "")
 }
 
-// changeLine is a change for people: a letter, the permissions, the size and the
-// path.
+// changeLine returns a change for people: a letter, the permissions, the size
+// and the path.
 func changeLine(c view.Change) string { return writeLine(c.Write()) }
 
 func writeLine(w record.Write) string {

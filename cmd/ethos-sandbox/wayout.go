@@ -9,7 +9,8 @@ import (
 	"ethos/pkg/trust"
 )
 
-// waysOut says of the denials of an agent's call what a person does.
+// waysOut adds to the denials of an agent's call what a person can do about
+// them.
 func (r *recorded) waysOut(denials []record.Denial) []record.Denial {
 	if r == nil {
 		return denials

@@ -28,16 +28,16 @@ type workerCmd struct {
 	MaxLine  int  `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
 }
 
-// waiting is how many requests may be under way. Beyond that no more are read.
+// waiting limits the pending requests. Beyond it no more are read.
 const waiting = 64
 
-// Schema is what --schema prints.
+// Schema returns what --schema prints.
 func (*workerCmd) Schema() []byte { return fileops.Schema() }
 
-// Run passes requests on to a confined process and answers to standard output.
-// The status is 125 when that process ends before all is answered, 124 when it
-// does at the time limit, else 3 after a line that was no request, else 1 when a
-// request failed.
+// Run passes requests to a confined process and writes the answers to standard
+// output. The status is 125 if that process ends before everything is answered,
+// 124 if it does so at the time limit, else 3 after a line that is not a
+// request, else 1 if a request failed.
 func (c *workerCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Jobs < 1 {
 		return cli.Errorf(cli.Usage, "-j 1 carries out one after the other", "-j %d is not a number of requests to carry out at once", c.Jobs)
@@ -46,7 +46,7 @@ func (c *workerCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Profile == "" {
 		c.Profile = capability.AgentProfile
 	}
-	c.Untimed = true // the end of its input ends it
+	c.Untimed = true // it ends with its input
 	if c.Session != "" {
 		return c.join(ctx, sys, given)
 	}
@@ -73,7 +73,7 @@ func (c *workerCmd) Run(ctx context.Context, sys *cli.System) error {
 	}})
 }
 
-// spec is what is asked for the confined process: this program again.
+// spec makes the spec for the confined process: this program again.
 func (c *workerCmd) spec(sys *cli.System) (sandbox.Spec, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *workerCmd) spec(sys *cli.System) (sandbox.Spec, error) {
 	return spec, err
 }
 
-// join has the confined process run in a session. It ends with this one.
+// join runs the confined process in a session. It ends with this process.
 func (c *workerCmd) join(ctx context.Context, sys *cli.System, given boundary.Flags) error {
 	j := joining{word: c.Session, flags: c.Flags, given: given, plainGit: c.PlainGit, anyGit: true, evidence: &c.evidenceFlags}
 	client, evidence, err := j.open(ctx, sys)
@@ -114,7 +114,8 @@ func (c *workerCmd) join(ctx context.Context, sys *cli.System, given boundary.Fl
 	}})
 }
 
-// missionIn is that of a process in a session, whose plan says what is protected.
+// missionIn returns the mission of a process in a session, whose plan says what
+// is protected.
 func missionIn(sys *cli.System, name, dir string) (mission, error) {
 	client, err := dialNamed(sys, name)
 	if err != nil {
@@ -128,14 +129,15 @@ func missionIn(sys *cli.System, name, dir string) (mission, error) {
 // insideWorker is the command that the confined process runs.
 const insideWorker = "worker-inside"
 
-// told is a mission with what the flags say, as the confined process is told it.
+// told returns a mission with the flags' values, in the form passed to the
+// confined process.
 func (c *workerCmd) told(m mission) (string, error) {
 	m.Jobs, m.MaxLine = c.Jobs, c.MaxLine
 	text, err := json.Marshal(m)
 	return string(text), err
 }
 
-// protectedPaths are the names that a plan lets nobody make.
+// protectedPaths returns the paths that a plan lets nobody create.
 func protectedPaths(plan *sandbox.Plan) (list []string) {
 	for _, p := range plan.ProtectedNames {
 		for _, name := range p.Names {
@@ -195,7 +197,7 @@ func (c *workerCmd) relay(ctx context.Context, sys *cli.System, at place) error 
 	return nil
 }
 
-// workerProcess is a process inside of the boundary that answers requests.
+// workerProcess is a process inside the boundary that answers requests.
 type workerProcess struct {
 	requests, answers *os.File
 	ctx               context.Context // done when the process has ended and its outcome is known
@@ -225,21 +227,21 @@ func startWorker(ctx context.Context, sys *cli.System, at place) (*workerProcess
 		defer over()
 		defer kill()
 		c.outcome, c.err = at.run(ctx, sandbox.IO{Stdin: stdin, Stdout: stdout, Stderr: stderr})
-		stdin.Close() // who writes requests or reads answers sees the end
+		stdin.Close() // writers of requests and readers of answers see the end
 		stdout.Close()
 	}()
 	return c, nil
 }
 
-// relay passes lines between the caller and the confined process, and keeps
-// account of what is under way.
+// relay passes lines between the caller and the confined process, and tracks
+// the pending requests.
 type relay struct {
 	inside *workerProcess
 	slots  chan struct{}
 
 	mu          sync.Mutex
 	out         io.Writer
-	under       map[string]string // the operation of each id
+	under       map[string]string // operation by request id
 	bad, failed bool
 	fault       error
 }
@@ -274,12 +276,13 @@ func (r *relay) requests(in *record.Reader) error {
 			return nil
 		}
 		if _, err := r.inside.requests.Write(append(line, '\n')); err != nil {
-			return nil // it has ended: abandon answers
+			return nil // the process has ended: abandon answers
 		}
 	}
 }
 
-// note keeps a request in the account; false when its id is there.
+// note registers a pending request. It returns false if its id is already in
+// use.
 func (r *relay) note(request *fileops.Request) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -290,7 +293,7 @@ func (r *relay) note(request *fileops.Request) bool {
 	return true
 }
 
-// refuse answers a line that is no request.
+// refuse answers a line that is not a request.
 func (r *relay) refuse(a *fileops.Answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -298,8 +301,8 @@ func (r *relay) refuse(a *fileops.Answer) {
 	r.write(a)
 }
 
-// answers passes answers on until the confined process ends. It is not trusted
-// to answer what was asked: one that does not is ended.
+// answers passes on answers until the confined process ends. The process is not
+// trusted to answer what was asked: if it does not, it is killed.
 func (r *relay) answers() {
 	in := record.NewReader(r.inside.answers, 0)
 	for {
@@ -337,7 +340,8 @@ func (r *relay) answer(line []byte) error {
 	return r.fault
 }
 
-// abandon answers what the confined process has left, and returns how much.
+// abandon answers the requests that the confined process has not answered, and
+// returns their number.
 func (r *relay) abandon() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -369,7 +373,7 @@ type mission struct {
 	MaxLine   int      `json:"max_line"`
 }
 
-// insideWorkerCmd is started by worker, confined.
+// insideWorkerCmd is the confined process that worker starts.
 type insideWorkerCmd struct {
 	Mission string `arg:""`
 }

@@ -30,8 +30,8 @@ type workspaceCmd struct {
 	Remove workspaceRemoveCmd `cmd:"" help:"Remove one whose changes were applied, or merged."`
 }
 
-// nameForm is what a work space may be called: one name of a directory, and no
-// hidden one.
+// nameForm matches valid names of workspaces: a single directory name that is
+// not hidden.
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 func checkWorkspaceName(name string) error {
@@ -41,7 +41,7 @@ func checkWorkspaceName(name string) error {
 	return nil
 }
 
-// openWorkspace opens one by its name.
+// openWorkspace opens a workspace by its name.
 func openWorkspace(sys *cli.System, name string) (*view.View, error) {
 	if err := checkWorkspaceName(name); err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ type workspaceCreateCmd struct {
 // Kind says that a failure has the status of a command that did not run.
 func (*workspaceCreateCmd) Kind() cli.Kind { return cli.Runner }
 
-// Run makes one of the directories that a command with these flags may write to, or
-// a clone.
+// Run creates a workspace over the directories that a command with these flags
+// may write to, or a clone.
 func (c *workspaceCreateCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err := checkWorkspaceName(c.Name); err != nil {
 		return err
@@ -104,7 +104,7 @@ func thereIs(name string) error {
 	return cli.Errorf(cli.Refused, "choose another name, or remove it: ethos-sandbox workspace remove "+name, "there is a work space %s", name)
 }
 
-// workspacePlan is the plan of a command in a view.
+// workspacePlan makes the plan for a command in a view.
 func workspacePlan(sys *cli.System, f *boundary.Flags) (*sandbox.Plan, error) {
 	spec, err := specNow(sys, f, []string{"true"})
 	if err != nil {
@@ -122,18 +122,18 @@ type workspaceListCmd struct {
 	JSON bool `name:"json" help:"One JSON object for each, one a line."`
 }
 
-// listed is one line of it.
+// listed is one line of the list.
 type listed struct {
 	Name    string   `json:"name"`
 	Busy    bool     `json:"busy,omitempty"`
 	Created string   `json:"created,omitempty"`
 	Roots   []string `json:"roots,omitempty"`
 	Changes int      `json:"changes"`
-	Branch  string   `json:"branch,omitempty"` // of one with --git
-	Dir     string   `json:"dir,omitempty"`    // where that is
+	Branch  string   `json:"branch,omitempty"` // of a workspace made with --git
+	Dir     string   `json:"dir,omitempty"`    // its directory
 }
 
-// Run lists them with the number of changes.
+// Run lists the workspaces with the number of changes.
 func (c *workspaceListCmd) Run(ctx context.Context, sys *cli.System) error {
 	names, err := statedir.List(sys.Getenv, view.Folder)
 	if err != nil {
@@ -187,7 +187,7 @@ type workspaceRunCmd struct {
 	Argv cli.Argv `arg:"" passthrough:"" name:"name" help:"The work space; then the command and its arguments, after --."`
 }
 
-// Kind says that the status is the command's.
+// Kind says that the status is that of the command.
 func (*workspaceRunCmd) Kind() cli.Kind { return cli.Runner }
 
 // Run runs the command in the view.
@@ -266,8 +266,8 @@ func (c *workspaceDiffCmd) print(sys *cli.System, writes []record.Write) (err er
 	return nil
 }
 
-// changesOf are the changes at or below paths, which are relative to the working
-// directory.
+// changesOf returns the changes at or below paths, which are relative to the
+// working directory.
 func changesOf(ctx context.Context, sys *cli.System, v *view.View, paths []string) ([]view.Change, error) {
 	changes, err := v.Changes(ctx)
 	if err != nil {
@@ -293,7 +293,7 @@ type workspaceApplyCmd struct {
 	Paths []string `arg:"" optional:"" name:"paths" help:"Only what is at or below these."`
 }
 
-// Run applies the changes. What was applied is no change any more.
+// Run applies the changes. Applied changes are no longer listed.
 func (c *workspaceApplyCmd) Run(ctx context.Context, sys *cli.System) error {
 	if there, err := isClone(sys, c.Name); err != nil || there {
 		return errors.Join(err, cli.Errorf(cli.Refused, "commit in it, then ethos-sandbox workspace merge "+c.Name, "work space %s has a branch, which is merged and not applied", c.Name))
@@ -316,7 +316,7 @@ type workspaceRemoveCmd struct {
 	Name  string `arg:"" name:"name" help:"The work space."`
 }
 
-// Run removes one.
+// Run removes a workspace.
 func (c *workspaceRemoveCmd) Run(ctx context.Context, sys *cli.System) error {
 	if there, err := isClone(sys, c.Name); err != nil || there {
 		return errors.Join(err, c.ofClone(sys))

@@ -23,7 +23,7 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// isClone reports whether a work space was made with --git.
+// isClone reports whether a workspace was made with --git.
 func isClone(sys *cli.System, name string) (bool, error) {
 	if err := checkWorkspaceName(name); err != nil {
 		return false, err
@@ -43,8 +43,8 @@ func openClone(sys *cli.System, name string, alone bool) (*clone.Clone, error) {
 	return c, nil
 }
 
-// branchForm is what a branch of a work space may be called, a part of what
-// git-check-ref-format(1) allows.
+// branchForm matches valid branch names of workspaces, a subset of what git-check-ref-format(1)
+// allows.
 var branchForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$`)
 })
@@ -57,13 +57,13 @@ func checkBranch(name string) error {
 	return nil
 }
 
-// plainGit begins a command line of git that runs no program of a repository's but
-// its filters and merge drivers, and does no work in the background.
+// plainGit begins a git command line that runs none of a repository's programs except its filters
+// and merge drivers, and does no work in the background.
 const plainGit = `git() { command git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c gc.auto=0 -c maintenance.auto=false "$@"; }
 `
 
-// clone makes one with --git. Git runs confined: it sees the repository, and writes
-// to the new directory.
+// clone creates a workspace for --git. Git runs confined: it can read the repository, and writes to
+// the new directory.
 func (c *workspaceCreateCmd) clone(ctx context.Context, sys *cli.System) error {
 	given := c.Flags
 	given.Workspace = ""
@@ -81,11 +81,11 @@ func (c *workspaceCreateCmd) clone(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return cli.Errorf(cli.Refused, "it is kept in ~/.local/share/ethos/workspaces (or XDG_DATA_HOME), and noted in ~/.local/state/ethos (or XDG_STATE_HOME)", "work space %s: %w", c.Name, err)
 	}
-	// The directory may have .coding-ethos in it, and git clones into an empty one alone.
+	// The directory may contain .coding-ethos, and git clones only into an empty directory.
 	script := plainGit + `git clone -q --no-hardlinks --no-checkout "$@" .clone && mv .clone/.git .git && rmdir .clone || exit
 git switch -q --no-track -c "$BRANCH" "$BASE"`
 	argv := []string{"sh", "-c", script, "sh"}
-	for _, e := range repo.Config.Entries { // an author of this repository alone
+	for _, e := range repo.Config.Entries { // only the author configured in this repository
 		if e.Scope == "local" && (e.Key == "user.name" || e.Key == "user.email") {
 			argv = append(argv, "-c", e.Key+"="+e.Value)
 		}
@@ -105,7 +105,7 @@ git switch -q --no-track -c "$BRANCH" "$BASE"`
 	return errors.Join(sys.Printf("%s\n", made.Dir), made.Close())
 }
 
-// source is what a clone with these flags is of.
+// source returns the source of a clone with these flags.
 func (c *workspaceCreateCmd) source(sys *cli.System) (from clone.Source, repo *gitrepo.Repository, err error) {
 	from = clone.Source{Name: c.Name, Branch: cmp.Or(c.Branch, c.Name)}
 	if err := checkBranch(from.Branch); err != nil {
@@ -137,18 +137,18 @@ func (c *workspaceCreateCmd) source(sys *cli.System) (from clone.Source, repo *g
 	return from, repo, nil
 }
 
-// quietRun is one run whose output is not for the caller to see as it is.
+// quietRun is one run whose output is not passed on unchanged to the caller.
 type quietRun struct {
 	flags  boundary.Flags
 	dir    string
 	argv   []string
 	stdin  *os.File                    // nil is empty
-	stdout *os.File                    // nil is part of what was said
-	ready  func(p *sandbox.Plan) error // may change the plan; nil does not
+	stdout *os.File                    // nil makes it part of said
+	ready  func(p *sandbox.Plan) error // may change the plan; may be nil
 }
 
-// run returns the status of the command, and the start of what it said in a form that
-// can be shown. The error is that it did not run.
+// run returns the status of the command, and the beginning of its output in printable form. The
+// error says that it did not run.
 func (r quietRun) run(ctx context.Context, sys *cli.System) (status int, said string, err error) {
 	at := *sys
 	at.Dir = r.dir
@@ -184,8 +184,8 @@ func (r quietRun) run(ctx context.Context, sys *cli.System) (status int, said st
 	return out.ExitStatus(), readSome(words), nil
 }
 
-// inClone runs a command in a clone, as run does in any work space. It begins in the
-// directory that stands for the one that the caller is in.
+// inClone runs a command in a clone, as run does in any workspace. It starts in the directory that
+// corresponds to the caller's.
 func (c *workspaceRunCmd) inClone(ctx context.Context, sys *cli.System, name string, argv []string) error {
 	made, err := openClone(sys, name, false)
 	if err != nil {
@@ -212,7 +212,7 @@ func (c *workspaceRunCmd) inClone(ctx context.Context, sys *cli.System, name str
 	return c.pass(ctx, &at, plan, evidence, <-caught, nil)
 }
 
-// ofClone shows what is different from the commit that the branch began at.
+// ofClone shows the differences from the commit that the branch started from.
 func (c *workspaceDiffCmd) ofClone(ctx context.Context, sys *cli.System) error {
 	made, err := openClone(sys, c.Name, false)
 	if err != nil {
@@ -245,7 +245,7 @@ func (c *workspaceDiffCmd) ofClone(ctx context.Context, sys *cli.System) error {
 	return c.print(sys, list)
 }
 
-// ofClone removes one, when that loses nothing.
+// ofClone removes a clone if that loses nothing.
 func (c *workspaceRemoveCmd) ofClone(sys *cli.System) error {
 	made, err := openClone(sys, c.Name, true)
 	if err != nil {
@@ -268,7 +268,7 @@ func (c *workspaceRemoveCmd) ofClone(sys *cli.System) error {
 	return made.Remove()
 }
 
-// listClones lists those that were made with --git.
+// listClones lists the workspaces that were made with --git.
 func listClones(ctx context.Context, sys *cli.System, asJSON bool) error {
 	names, err := statedir.List(sys.Getenv, clone.Folder)
 	if err != nil {
@@ -299,7 +299,7 @@ func listClones(ctx context.Context, sys *cli.System, asJSON bool) error {
 	return nil
 }
 
-// readSome reads the start of a file that a command wrote.
+// readSome reads the beginning of a file that a command wrote.
 func readSome(f *os.File) string {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return ""

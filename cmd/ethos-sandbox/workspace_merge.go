@@ -26,8 +26,9 @@ type workspaceMergeCmd struct {
 	Name  string `arg:"" name:"name" help:"The work space."`
 }
 
-// Run merges the branch of a clone into the repository that it is of. Nothing of the
-// clone's configuration is in force there: what comes over is a pack of objects.
+// Run merges the branch of a clone into its original repository. Nothing of the
+// clone's configuration takes effect there: only a pack of objects is
+// transferred.
 func (c *workspaceMergeCmd) Run(ctx context.Context, sys *cli.System) error {
 	there, err := isClone(sys, c.Name)
 	if err != nil {
@@ -65,7 +66,7 @@ func (c *workspaceMergeCmd) Run(ctx context.Context, sys *cli.System) error {
 	return made.Save()
 }
 
-// uncommitted tells of work that is in no commit, which is not merged.
+// uncommitted reports uncommitted work, which is not merged.
 func (c *workspaceMergeCmd) uncommitted(sys *cli.System, made *clone.Clone) {
 	kinds, err := made.Uncommitted()
 	if err != nil {
@@ -76,8 +77,8 @@ func (c *workspaceMergeCmd) uncommitted(sys *cli.System, made *clone.Clone) {
 	}
 }
 
-// packOf has git write the objects of the branch, in a run that writes to nothing
-// else. What is in it is known to nobody yet.
+// packOf has git write the objects of the branch, in a run that can write to
+// nothing else. The content of the pack is untrusted.
 func packOf(ctx context.Context, sys *cli.System, made *clone.Clone, tip string) (*os.File, error) {
 	pack, err := made.Scratch()
 	if err != nil {
@@ -99,7 +100,7 @@ func packOf(ctx context.Context, sys *cli.System, made *clone.Clone, tip string)
 	return pack, nil
 }
 
-// The statuses of mergeScript.
+// The exit statuses of mergeScript.
 const (
 	statusPack = 90 + iota
 	statusCheckedOut
@@ -107,9 +108,9 @@ const (
 	statusMerge
 )
 
-// mergeScript has the arguments tip, branch, fetch or merge; the pack is on its
-// standard input. --strict checks each object as git-fsck(1) does, and that all they
-// name are there.
+// mergeScript takes the arguments tip, branch, and fetch or merge; the pack is
+// on its standard input. --strict checks each object as git-fsck(1) does, and
+// that all objects that they refer to exist.
 const mergeScript = plainGit + `ref=refs/heads/$2
 git index-pack --stdin --fix-thin --strict >/dev/null || exit 90
 ! git worktree list --porcelain | grep -qxF "branch $ref" || exit 91
@@ -118,8 +119,9 @@ git update-ref -m "ethos-sandbox workspace merge" "$ref" "$1" "$old" || exit 90
 test "$3" = fetch || git merge --no-edit "$ref" || exit 93
 `
 
-// bring merges in a copy-on-write view of the repository, which is applied when all
-// went well and all of it can be: else the repository stays what it is.
+// bring merges in a copy-on-write view of the repository. The view is applied
+// only if everything succeeded and all of it can be applied: otherwise the
+// repository is unchanged.
 func (c *workspaceMergeCmd) bring(ctx context.Context, sys *cli.System, made *clone.Clone, tip string, pack *os.File) (err error) {
 	what := "merge"
 	if c.Fetch {
@@ -169,15 +171,15 @@ func (c *workspaceMergeCmd) bring(ctx context.Context, sys *cli.System, made *cl
 	return sys.Print(said + "\n")
 }
 
-// nothing says that a repository stays what it is.
+// nothing says that the repository is unchanged.
 const nothing = "nothing was changed; "
 
-// byHand is how a person merges.
+// byHand says how the user can merge.
 func (c *workspaceMergeCmd) byHand(made *clone.Clone) string {
 	return nothing + "ethos-sandbox workspace merge --fetch " + c.Name + " brings the branch alone, and git merge " + made.Branch + " merges it, as you see fit"
 }
 
-// failed is why the script ended.
+// failed returns the error for the script's exit status.
 func (c *workspaceMergeCmd) failed(made *clone.Clone, status int, said string) error {
 	switch origin := printable.Line(made.Origin); status {
 	case statusPack:
@@ -193,8 +195,8 @@ func (c *workspaceMergeCmd) failed(made *clone.Clone, status int, said string) e
 	}
 }
 
-// overwritten is the error of changes that lose a file which the person's index does
-// not have. Git asks nobody before it writes over an ignored one.
+// overwritten returns the error for changes that would lose a file that is not
+// in the user's index. Git overwrites an ignored file without asking.
 func (c *workspaceMergeCmd) overwritten(made *clone.Clone, changes []view.Change) error {
 	unknown := func(err error) error {
 		return cli.Errorf(cli.Refused, c.byHand(made), "it is not known what the merge would overwrite in %s: %w", printable.Line(made.Origin), err)
@@ -242,7 +244,7 @@ func (c *workspaceMergeCmd) overwritten(made *clone.Clone, changes []view.Change
 // within reports whether a path is a directory or below it.
 func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
-// cannot is the error of changes that must not be applied.
+// cannot returns the error for changes that must not be applied.
 func (c *workspaceMergeCmd) cannot(made *clone.Clone, left []view.Left) error {
 	for _, l := range left {
 		if l.Closed {
