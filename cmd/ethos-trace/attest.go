@@ -11,7 +11,8 @@ import (
 	"ethos/pkg/trace"
 )
 
-// attester signs and checks bundles: what it links costs time at each start.
+// attester is a separate program, because linking its libraries here would slow
+// down each start.
 const attester = "ethos-attest"
 
 type attestCmd struct {
@@ -35,7 +36,8 @@ The bundle says that who holds the key found the commands proven. It does not sh
 Status 1: a command is not proven; 3: the key, the commit or the store cannot be used. The program that signs is ethos-attest beside this one.`
 }
 
-// Run implements the command: this process becomes the one that signs.
+// Run implements the command: it replaces this process with the program that
+// signs.
 func (c *attestCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Rev == "worktree" {
 		return cli.Errorf(cli.Usage, "commit it first, and name the commit", "what is attested is a commit")
@@ -57,7 +59,7 @@ func (c *attestCmd) Run(ctx context.Context, sys *cli.System) error {
 	}})
 }
 
-// attested checks a bundle.
+// attested describes a bundle to check.
 type attested struct {
 	Commit  string   `placeholder:"REV" help:"Check, instead of the store, a bundle that ethos-trace attest wrote for this commit."`
 	Key     string   `xor:"key" placeholder:"FILE" help:"With --commit: the public key of who signed, in PEM."`
@@ -69,7 +71,7 @@ type attested struct {
 	Bundle  string   `arg:"" optional:"" name:"bundle" help:"With --commit: the bundle."`
 }
 
-// check has it checked by the process that this one becomes.
+// check replaces this process with the program that checks the bundle.
 func (c *attested) check(sys *cli.System, asJSON bool) error {
 	if c.Bundle == "" || c.Key == "" && c.Allowed == "" || c.Signer != "" && c.Allowed == "" {
 		return cli.Errorf(cli.Usage, "ethos-trace verify --commit REV --key FILE BUNDLE, or --allowed-signers FILE [--signer NAME]", "a bundle is checked with its commit and a public key")

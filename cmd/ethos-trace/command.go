@@ -23,7 +23,7 @@ type commands struct {
 	Prune  pruneCmd  `cmd:"" help:"Remove old days from the store; the rest stays verifiable."`
 }
 
-// commandNames are the words that are a command and no file.
+// commandNames returns the words that are commands and not files.
 func commandNames() (names []string) {
 	for field := range reflect.TypeFor[commands]().Fields() {
 		names = append(names, strings.ToLower(field.Name))
@@ -58,12 +58,12 @@ func program() cli.Program {
 	}
 }
 
-// storeFlag names the store of a command that looks into it.
+// storeFlag names the store that a command reads.
 type storeFlag struct {
 	Store string `placeholder:"DIR" help:"The store; default $$ETHOS_STORE, else .git/coding-ethos/traces of the enclosing work tree."`
 }
 
-// dir is the store's directory, absolute.
+// dir returns the store's absolute directory.
 func (f storeFlag) dir(sys *cli.System) string {
 	dir := f.Store
 	if dir == "" {
@@ -75,9 +75,10 @@ func (f storeFlag) dir(sys *cli.System) string {
 	return absolute(sys.Dir, dir)
 }
 
-// nothingYet reports whether a store could not be opened because nothing was
-// recorded in this work space yet, and says so: that is no mistake of a command
-// that lists. A store that was named, or is to be verified, has to be there.
+// nothingYet reports whether a store could not be opened because nothing has
+// been recorded in this workspace yet, and prints that: for a command that
+// lists, it is not an error. A store that was named, or is to be verified, must
+// exist.
 func (f storeFlag) nothingYet(sys *cli.System, err error) bool {
 	if !errors.Is(err, fs.ErrNotExist) || f.Store != "" || sys.Getenv("ETHOS_STORE") != "" {
 		return false

@@ -22,7 +22,7 @@ Headers, time limit, compression and certificates are given by the standard vari
 Status 1: the collector refused something, or could not be reached. The program that sends is ethos-otlp beside this one.`
 }
 
-// Run implements the command: this process becomes the exporter.
+// Run implements the command: it replaces this process with the exporter.
 func (c *exportCmd) Run(_ context.Context, sys *cli.System) error {
 	order := trace.ExportOrder{Store: c.dir(sys), Endpoint: c.OTLP, Follow: c.Follow, Only: c.Only}
 	if !c.Follow {

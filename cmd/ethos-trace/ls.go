@@ -58,8 +58,8 @@ func (c *lsCmd) Run(ctx context.Context, sys *cli.System) error {
 	return err
 }
 
-// store lists one store. A record that got its result later stands in it twice,
-// and is listed once.
+// store lists one store. A record that got its result later is in the store
+// twice, and is listed once.
 func (c *lsCmd) store(ctx context.Context, s *trace.Store, since time.Time, list *listing) error {
 	defer s.Close()
 	amended, err := s.Amended(since)
@@ -76,7 +76,7 @@ func (c *lsCmd) store(ctx context.Context, s *trace.Store, since time.Time, list
 	return err
 }
 
-// each lists the stores that hooks have made, each under its work space.
+// each lists the stores that hooks have created, each under its workspace.
 func (c *lsCmd) each(ctx context.Context, sys *cli.System, since time.Time, list *listing, out *bufio.Writer) error {
 	if c.Store != "" {
 		return cli.Errorf(cli.Usage, "leave one of them out", "--store and --all-workspaces exclude each other")
@@ -101,7 +101,7 @@ func (c *lsCmd) each(ctx context.Context, sys *cli.System, since time.Time, list
 	return nil
 }
 
-// wanted judges a line without reading all of it.
+// wanted checks a line without parsing all of it.
 func (c *lsCmd) wanted(text []byte, since time.Time) bool {
 	e, isAction := trace.Skim(text)
 	if e == nil {
@@ -120,14 +120,14 @@ func (c *lsCmd) wanted(text []byte, since time.Time) bool {
 	case "":
 		return true
 	case trace.Passed, trace.Failed, trace.Found:
-		tooloutput.Fill(e) // the captured output tells them apart
+		tooloutput.Fill(e) // the captured output determines the outcome
 		return e.Outcome() == o
 	default:
 		return e.Outcome() == o
 	}
 }
 
-// asked reports whether the entry is of the agent, session and policy asked for.
+// asked reports whether the entry has the requested agent, session and policy.
 func (c *lsCmd) asked(e *trace.Entry) bool {
 	parent := ""
 	if e.Actor.Parent != nil {
@@ -137,7 +137,7 @@ func (c *lsCmd) asked(e *trace.Entry) bool {
 		(c.Session == "" || e.Session() == c.Session || strings.HasPrefix(e.Actor.Session, c.Session) || strings.HasPrefix(parent, c.Session))
 }
 
-// entryOf reads a stored action in full.
+// entryOf parses a stored action completely.
 func entryOf(text []byte) (*trace.Entry, error) {
 	l, err := record.ParseLine(text)
 	if err != nil {
@@ -173,7 +173,7 @@ func (c *lsCmd) write(out *bufio.Writer, text []byte, table *report.Table) {
 	}
 }
 
-// listing writes lines at once, or with a limit keeps the last of them.
+// listing writes lines immediately or, with a limit, keeps the last ones.
 type listing struct {
 	limit int
 	kept  [][]byte
@@ -200,7 +200,7 @@ func (l *listing) end() {
 	l.kept, l.next = nil, 0
 }
 
-// when reads a point in time: a duration before now, a day, or a time.
+// when parses a point in time: a duration before now, a day, or a time.
 func when(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -216,7 +216,7 @@ func when(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, cli.Errorf(cli.Usage, "write 90m, 24h, 7d, 2026-11-21 or 2026-11-21T07:00:00Z", "no point in time: %q", text)
 }
 
-// duration reads Go's durations, and days and weeks.
+// duration parses Go's durations, and days and weeks.
 func duration(text string) (time.Duration, error) {
 	var n int
 	var unit string

@@ -16,29 +16,29 @@ import (
 	"ethos/pkg/trace/tooloutput"
 )
 
-// maxRunning bounds the actions that are remembered as running.
+// maxRunning limits the actions that are tracked as running.
 const maxRunning = 100_000
 
-// pipe is what every line goes through: redaction, the store, and the ways out.
+// pipe processes every line: redaction, the store, and the outputs.
 type pipe struct {
 	sys         *cli.System
 	stores      *stores
-	sarif       *sarif.Writer  // nil without
+	sarif       *sarif.Writer  // nil if not requested
 	sink        report.Sink    // nil for ndjson and sarif
 	lines       *record.Writer // for ndjson
 	keepSecrets bool
 	live        *trace.LiveRedactor // for output lines
-	text        []byte              // of the line that is redacted
-	counted     bool                // findings count only when they are not in the baseline
+	text        []byte              // of the line being redacted
+	counted     bool                // findings count only if they are not in the baseline
 
 	running  map[string]bool // actions with output and no end yet
-	came     int             // lines read
-	fresh    int             // findings and denials that the baseline does not have
+	came     int             // number of lines read
+	fresh    int             // findings and denials that are not in the baseline
 	bad      int             // error lines: exit status 3
 	negative int             // exit status 1
 }
 
-// item is one line read, or why there is none.
+// item is one line, or the reason why there is none.
 type item struct {
 	line    *record.Line
 	err     error
@@ -51,11 +51,13 @@ type ticker interface{ Tick() error }
 
 const (
 	tickEvery = 100 * time.Millisecond
-	// drainFor is how long reading goes on after a signal: the stages before get it too, and their last records matter most.
+	// drainFor is how long reading continues after a signal: the previous stages get the signal
+	// too, and their last records matter most.
 	drainFor = 2 * time.Second
 )
 
-// read puts one input through. After ctx ends it goes on until the input does, for drainFor at most.
+// read processes one input. After the end of ctx it continues until the end of the input, for at
+// most drainFor.
 func (p *pipe) read(ctx context.Context, in io.Reader, maxLine int) error {
 	ctx, stop := lingering(ctx, drainFor)
 	defer stop()
@@ -116,7 +118,7 @@ func produce(ctx context.Context, r *record.Reader, to chan<- item) {
 	}
 }
 
-// take puts one line through. Only what makes going on useless is an error.
+// take processes one line. It returns only errors after which continuing is useless.
 func (p *pipe) take(it item) error {
 	p.came++
 	l := it.line
@@ -148,7 +150,7 @@ func (p *pipe) take(it item) error {
 	return err
 }
 
-// redact takes the secrets out of a line; one without any is returned as it is.
+// redact removes the secrets from a line; a line without secrets is returned unchanged.
 func (p *pipe) redact(l *record.Line) (*record.Line, error) {
 	if p.keepSecrets {
 		return l, nil
@@ -173,7 +175,7 @@ func (p *pipe) redact(l *record.Line) (*record.Line, error) {
 	return clean, clean.Set("redacted", n)
 }
 
-// redactPiece redacts a piece of live output, with what came before it in view.
+// redactPiece redacts a piece of live output together with what came before it.
 func (p *pipe) redactPiece(l *record.Line, o record.Output, r *trace.Redactor) error {
 	if p.live == nil {
 		p.live = trace.NewLiveRedactor(r)
@@ -182,7 +184,7 @@ func (p *pipe) redactPiece(l *record.Line, o record.Output, r *trace.Redactor) e
 	if o.Base64 != "" {
 		var err error
 		if piece, err = base64.StdEncoding.DecodeString(o.Base64); err != nil {
-			return nil // not what it says: nothing to read in it
+			return nil // malformed: nothing to read in it
 		}
 	}
 	clean, n := p.live.Piece(l.ID()+o.Stream, string(piece))
@@ -226,7 +228,7 @@ func (p *pipe) invalid(l *record.Line) error {
 	return p.sink.Bad(l.ID(), e)
 }
 
-// ended forgets the live output of an action.
+// ended discards the live output of an action.
 func (p *pipe) ended(id string) {
 	delete(p.running, id)
 	if p.live != nil {

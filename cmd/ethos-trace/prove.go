@@ -43,7 +43,7 @@ Status 1: a command lacks that, and a line says what; 3: the store's chain is br
 A proof says that a command ended with status 0. What is ignored, what lies outside of the work space and what is in package caches is no part of the content.`
 }
 
-// Run looks for the proofs.
+// Run searches the store for the proofs.
 func (c *proveCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Reply != "" {
 		return c.reply(ctx, sys)
@@ -104,7 +104,7 @@ func (c *proveCmd) find(ctx context.Context, sys *cli.System) (proof.Answer, pro
 	return out, want, nil
 }
 
-// root is the work space.
+// root returns the workspace.
 func (c *proveCmd) root(sys *cli.System) string {
 	if c.session != nil {
 		return c.session.Workspace
@@ -112,7 +112,7 @@ func (c *proveCmd) root(sys *cli.System) string {
 	return trace.WorkTree(sys.Dir)
 }
 
-// want is what has to be proven; files lists the content.
+// want returns what has to be proven; files returns the content.
 func (c *proveCmd) want(ctx context.Context, sys *cli.System, space string) (w proof.Want, files func() (map[string]string, error), out proof.Answer, err error) {
 	w = proof.Want{Workspace: space, Now: sys.Now(), Controls: c.Control, Variables: c.AllowEnv}
 	if len(w.Controls) == 0 {
@@ -143,7 +143,8 @@ func (c *proveCmd) want(ctx context.Context, sys *cli.System, space string) (w p
 	return w, files, out, nil
 }
 
-// runs are the store's runs with a content, in its order. A chain that is broken proves nothing: a run that failed may be what is missing.
+// runs returns the store's runs with a content, in order. A broken chain proves nothing, because a
+// failed run may have been removed.
 func (c *proveCmd) runs(ctx context.Context, sys *cli.System) ([]proof.Run, error) {
 	s, err := trace.OpenExisting(c.dir(sys))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -174,7 +175,7 @@ func (c *proveCmd) runs(ctx context.Context, sys *cli.System) ([]proof.Run, erro
 		}
 		run := proof.Run{ID: line.ID(), Result: r, Sealed: proof.Check(sys.Getenv, line.ID(), r)}
 		if i, twice := at[run.ID]; twice && run.Sealed == nil && runs[i].Sealed == nil {
-			return ctx.Err() // the same run, copied: it is as old as it was
+			return ctx.Err() // a copy of the same run is as old as the original
 		}
 		at[run.ID] = len(runs)
 		runs = append(runs, run)
@@ -183,10 +184,10 @@ func (c *proveCmd) runs(ctx context.Context, sys *cli.System) ([]proof.Run, erro
 	return runs, err
 }
 
-// maxDiffering bounds the files that are named.
+// maxDiffering limits the files that are named.
 const maxDiffering = 5
 
-// differs names the files that are not as they were in another content, where that is remembered.
+// differs names the files that differ from another content, if that is still stored.
 func (c *proveCmd) differs(sys *cli.System, space, tree string, files func() (map[string]string, error)) string {
 	var was map[string]string
 	if known := proof.Known(sys.Getenv, space, tree); known != nil {
@@ -222,7 +223,7 @@ func (c *proveCmd) print(sys *cli.System, out proof.Answer) error {
 	return errors.Join(c.list(out, func(text string) error { return sys.Printf("%s\n", text) }), c.advise(sys, out))
 }
 
-// tell says on standard error what is lacking.
+// tell reports on standard error what is missing.
 func (c *proveCmd) tell(sys *cli.System, out proof.Answer) error {
 	return errors.Join(c.list(out, func(text string) error { sys.Warn(text, ""); return nil }), c.advise(sys, out))
 }

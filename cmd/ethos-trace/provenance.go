@@ -10,7 +10,8 @@ import (
 	"ethos/pkg/trace/sarif"
 )
 
-// provenance tells where a work space comes from: what the CI service says, else what its repository says.
+// provenance returns a function for the origin of a workspace: from the CI service, else from its
+// repository.
 func provenance(sys *cli.System) func(string) *sarif.Provenance {
 	return func(space string) *sarif.Provenance {
 		if p := sarif.FromEnvironment(sys.Getenv); p != nil {
@@ -29,7 +30,7 @@ func provenance(sys *cli.System) func(string) *sarif.Provenance {
 	}
 }
 
-// revision is the commit that is checked out, "" when it cannot be told without git.
+// revision returns the commit that is checked out, or "" if it cannot be determined without git.
 func revision(repo *gitrepo.Repository) string {
 	if repo.Record.Branch == "" {
 		return commit(readSmall(filepath.Join(repo.Record.GitDir, "HEAD")))
@@ -55,7 +56,7 @@ func readSmall(path string) string {
 	return string(text)
 }
 
-// commit returns an object name in hexadecimal, SHA-1 or SHA-256, else "".
+// commit returns the text if it is a hexadecimal object name, SHA-1 or SHA-256, else "".
 func commit(text string) string {
 	text = strings.TrimSpace(text)
 	if (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == "" {

@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// replaceFile writes a file so that a reader sees the old or the new one, never a part. Its directory is made. What is there and
-// is no regular file, such as a pipe, is written to directly.
+// replaceFile writes a file so that a reader sees either the old or the new content, never a part.
+// It creates the directory. An existing file that is not regular, such as a pipe, is written to
+// directly.
 func replaceFile(path string, write func(io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -27,7 +28,7 @@ func replaceFile(path string, write func(io.Writer) error) error {
 		return err
 	}
 	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+strconv.Itoa(os.Getpid()))
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o666) // as the umask allows
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o666) // subject to the umask
 	if err != nil {
 		return err
 	}

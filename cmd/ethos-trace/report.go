@@ -29,10 +29,10 @@ type reportCmd struct {
 	MaxLine  int      `default:"1048576" placeholder:"BYTES" help:"Longest line accepted."`
 }
 
-// Run reports what it reads and returns the exit status of the contract.
+// Run writes a report of its input and returns the documented exit status.
 func (c *reportCmd) Run(ctx context.Context, sys *cli.System) error {
 	collectLess(sys)
-	for _, name := range c.Files { // before half a report is out
+	for _, name := range c.Files { // before any output is written
 		if _, err := os.Stat(absolute(sys.Dir, name)); name != "-" && err != nil {
 			return openError(name, err)
 		}
@@ -55,7 +55,8 @@ func (c *reportCmd) Run(ctx context.Context, sys *cli.System) error {
 	return p.status()
 }
 
-// once joins two errors, which may be the same one met twice: standard output that takes nothing more.
+// once joins two errors, which may be the same one met twice: standard output that cannot be
+// written.
 func once(first, second error) error {
 	if first != nil && second != nil && first.Error() == second.Error() {
 		return first
@@ -63,14 +64,15 @@ func once(first, second error) error {
 	return errors.Join(first, second)
 }
 
-// collectLess trades some 20 MB for a third of the time: a line is garbage once it is through, and next to nothing lives longer.
+// collectLess uses some 20 MB more to save a third of the time: a line is garbage once it is
+// processed, and almost nothing lives longer.
 func collectLess(sys *cli.System) {
 	if sys.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
 }
 
-// pipe sets up what each line goes through.
+// pipe sets up the processing of each line.
 func (c *reportCmd) pipe(sys *cli.System) (*pipe, error) {
 	p := &pipe{sys: sys, keepSecrets: c.NoRedact, running: map[string]bool{}}
 	p.stores = &stores{sys: sys, keepSecrets: c.NoRedact, off: c.NoStore || len(c.Files) > 0 && c.Store == ""}
@@ -117,7 +119,7 @@ func (c *reportCmd) baseline(sys *cli.System) (*sarif.Baseline, error) {
 	return old, nil
 }
 
-// read puts all input through the pipe.
+// read processes all input.
 func (c *reportCmd) read(ctx context.Context, sys *cli.System, p *pipe) error {
 	if len(c.Files) == 0 {
 		sys.Waits("records", "ethos-facts -- COMMAND | ethos-decide | ethos-sandbox | ethos-trace, or ethos-trace ls for what is stored")
@@ -154,7 +156,7 @@ func openError(name string, err error) error {
 	return cli.Errorf(cli.BadInput, hint, "open records: %w", err)
 }
 
-// finish writes what belongs at the end, also after reading failed.
+// finish writes the end of the output, also if reading failed.
 func (p *pipe) finish(c *reportCmd, sys *cli.System) error {
 	p.unfinished()
 	var errs []error
@@ -193,7 +195,7 @@ func (p *pipe) writeSARIF(c *reportCmd, sys *cli.System) error {
 		return err
 	})
 	if err != nil {
-		var named *fs.PathError // which says the name again
+		var named *fs.PathError // it contains the name again
 		if errors.As(err, &named) {
 			err = named.Err
 		}
@@ -203,7 +205,7 @@ func (p *pipe) writeSARIF(c *reportCmd, sys *cli.System) error {
 	return nil
 }
 
-// status is the exit status of the contract: the greater matters.
+// status returns the documented exit status; the greatest applies.
 func (p *pipe) status() error {
 	switch {
 	case p.bad > 0:
@@ -214,7 +216,7 @@ func (p *pipe) status() error {
 	return nil
 }
 
-// unfinished warns about actions whose output came but whose record did not: the stage before died.
+// unfinished warns about actions with output but without a record: the previous stage died.
 func (p *pipe) unfinished() {
 	if n := len(p.running); n > 0 {
 		p.bad += n

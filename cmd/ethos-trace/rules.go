@@ -16,13 +16,15 @@ import (
 	"ethos/pkg/proof/needs"
 )
 
-// decider reads policy files, with what was trusted of them: what it links costs time at each start.
+// decider is a separate program that reads policy files and the trust in them, because linking its
+// libraries here would slow down each start.
 const decider = "ethos-decide"
 
-// errNothingNeeded is the error where neither the command line nor a file says what is needed.
+// errNothingNeeded is the error if neither the command line nor a file says what is needed.
 var errNothingNeeded = cli.Errorf(cli.Usage, "name it, as in --need 'go test ./...', or write proofs into coding_ethos.yml", "nothing says what is needed")
 
-// rules say what is needed where the command line does not, and what the files were that need it when they change; nil is no files.
+// rules returns what is needed if the command line does not say it, and the earlier content of the
+// files that are needed only if they change; nil means no files.
 func (c *proveCmd) rules(ctx context.Context, sys *cli.System, space string) (rules needs.Set, base map[string]string, err error) {
 	if len(c.Need) > 0 {
 		if c.Since != "" {
@@ -62,7 +64,7 @@ func (c *proveCmd) unneeded() string {
 	return "is there"
 }
 
-// needed asks ethos-decide what the files of a work space need.
+// needed asks ethos-decide what the files of a workspace need.
 func needed(ctx context.Context, sys *cli.System, space string) (needs.Set, error) {
 	self, err := os.Executable()
 	if err == nil {
@@ -86,7 +88,8 @@ func needed(ctx context.Context, sys *cli.System, space string) (needs.Set, erro
 	return list.Files, nil
 }
 
-// same reports contents that are the one that counts, but for files that do not need a command. Each is listed once.
+// same returns a function that reports whether a content equals the wanted one, except for files
+// that do not need a command. Each content is listed once.
 func (*proveCmd) same(sys *cli.System, rules needs.Set, space string, now map[string]string) func(command, tree string) bool {
 	known := map[string]map[string]string{}
 	return func(command, tree string) bool {

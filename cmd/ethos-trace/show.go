@@ -49,7 +49,8 @@ func (c *showCmd) Run(ctx context.Context, sys *cli.System) error {
 	return report.Detail(sys.Stdout, report.DetectTerminal(sys.Stdout, sys.Getenv), e)
 }
 
-// find returns the last stored line with the id. Actions that were traced twice stand in the store twice.
+// find returns the last stored line with the id. An action that was traced twice is in the store
+// twice.
 func (c *showCmd) find(ctx context.Context, s *trace.Store) (string, error) {
 	found := map[string]string{}
 	err := s.Walk(timeZero, func(l trace.Stored) error {

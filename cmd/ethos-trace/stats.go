@@ -20,7 +20,7 @@ type statsCmd struct {
 	JSON  bool     `name:"json" help:"As JSON."`
 }
 
-// Run counts what the store holds.
+// Run computes statistics of the store.
 func (c *statsCmd) Run(ctx context.Context, sys *cli.System) error {
 	collectLess(sys)
 	counter := trace.NewCounter(tooloutput.Fill)
@@ -95,7 +95,7 @@ func countLines(r *record.Reader, counter *trace.Counter) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.As(err, &long):
-			text = nil // counted as a line that is no record
+			text = nil // counts as a line that is not a record
 		case err != nil:
 			return fmt.Errorf("read records: %w", err)
 		}

@@ -13,23 +13,25 @@ import (
 	"ethos/pkg/trace"
 )
 
-// maxStores bounds the stores that are open at once.
+// maxStores limits the stores that are open at the same time.
 const maxStores = 16
 
-// stores keeps each record in the store of its work space. What cannot be kept is said once for each store, and does not stop the report.
+// stores appends each record to the store of its workspace. A failure is reported once per store,
+// and does not stop the report.
 type stores struct {
 	sys         *cli.System
-	fixed       string // one store for all; "" for that of each work space
+	fixed       string // one store for all; "" for each workspace's own
 	off         bool
 	keepSecrets bool
 
 	open   []*trace.Store // most recently used last
 	failed map[string]bool
-	loose  *trace.Redactor // for lines that belong to no store
-	err    error           // of closing
+	loose  *trace.Redactor // for lines without a store
+	err    error           // from closing
 }
 
-// dir is the store of a work space; lines without one belong to where ethos-trace was started.
+// dir returns the store of a workspace; lines without one belong to the directory in which
+// ethos-trace was started.
 func (s *stores) dir(space string) string {
 	if s.fixed != "" {
 		return s.fixed
@@ -40,7 +42,7 @@ func (s *stores) dir(space string) string {
 	return trace.DefaultDir(space)
 }
 
-// keep appends a line that was redacted.
+// keep appends a redacted line.
 func (s *stores) keep(l *record.Line, space string) {
 	if s.off {
 		return
@@ -57,7 +59,7 @@ func (s *stores) keep(l *record.Line, space string) {
 	}
 }
 
-// fail says once that a store does not work.
+// fail reports once that a store does not work.
 func (s *stores) fail(dir string, err error) {
 	if s.failed == nil {
 		s.failed = map[string]bool{}
@@ -111,7 +113,8 @@ func (s *stores) store(dir, space string) (*trace.Store, error) {
 	return store, nil
 }
 
-// redactor returns that of the store which the line will be kept in, so that marks can be compared there.
+// redactor returns the redactor of the store that the line will be kept in, so that marks can be
+// compared there.
 func (s *stores) redactor(l *record.Line) (*trace.Redactor, error) {
 	var a record.Action
 	if l.Kind() == record.LineAction {

@@ -16,11 +16,12 @@ import (
 	"ethos/pkg/trust"
 )
 
-// maxEvent bounds an agent's event, in bytes.
+// maxEvent limits an agent's event, in bytes.
 const maxEvent = 16 << 20
 
-// reply answers an event of an agent. What a session begins with is kept; at the end of a turn, what its files need is held against the store. Nothing else
-// is answered, and a work space that needs nothing is left alone.
+// reply answers an agent's event. It saves what a session begins with; at the end of a turn, it
+// checks what the session's files need against the store. It answers nothing else, and ignores a
+// workspace that needs nothing.
 func (c *proveCmd) reply(ctx context.Context, sys *cli.System) error {
 	if len(c.Need) > 0 || c.Since != "" || c.JSON {
 		return cli.Errorf(cli.Usage, "write proofs into coding_ethos.yml", "--need, --since and --json are not for --reply")
@@ -34,7 +35,7 @@ func (c *proveCmd) reply(ctx context.Context, sys *cli.System) error {
 		return cli.Errorf(cli.Usage, "ethos-decide hook install claude, or codex, writes it into the agent's settings", "--reply: %w", err)
 	}
 	if trust.Inside(os.DirFS("/proc")) || !turn.Begins && !turn.Ends {
-		return nil // what runs inside of the boundary of an agent as a whole is not recorded
+		return nil // an agent confined as a whole records nothing inside its boundary
 	}
 	c.session = &proof.Session{Workspace: trace.WorkTree(turn.Cwd)}
 	if turn.Begins {
@@ -61,11 +62,12 @@ func (*proveCmd) answer(sys *cli.System, answer []byte) error {
 	return err
 }
 
-// begin keeps the content that a session begins with. Without that, everything counts as changed in it.
+// begin saves the content that a session begins with. Without it, everything counts as changed in
+// the session.
 func (c *proveCmd) begin(ctx context.Context, sys *cli.System, turn hook.Turn) error {
 	rules, err := needed(ctx, sys, c.session.Workspace)
 	if err != nil || len(rules) == 0 || turn.Session == "" {
-		return nil // the end of the turn says what is wrong
+		return nil // the end of the turn reports what is wrong
 	}
 	space, err := filepath.EvalSymlinks(c.session.Workspace)
 	if err != nil {
@@ -80,7 +82,8 @@ func (c *proveCmd) begin(ctx context.Context, sys *cli.System, turn hook.Turn) e
 	return nil
 }
 
-// lacking says in words for the model what has no proof, and what to run; "" when nothing lacks one.
+// lacking says in words for the model what has no proof and what to run, or returns "" if nothing
+// is missing.
 func (c *proveCmd) lacking(ctx context.Context, sys *cli.System) string {
 	out, _, err := c.find(ctx, sys)
 	if errors.Is(err, errNothingNeeded) || err == nil && out.Proven {

@@ -27,7 +27,7 @@ is derived again from them. Their facts are taken as recorded, and that the comm
 Status 1: something is wrong with the store, or the bundle proves nothing; 3: the store, the key, the commit or the bundle cannot be read.`
 }
 
-// Run checks the store's chain; status 1 when something is wrong with it.
+// Run checks the store's chain; the status is 1 if it is damaged.
 func (c *verifyCmd) Run(_ context.Context, sys *cli.System) error {
 	switch {
 	case c.Commit != "":
