@@ -1,7 +1,9 @@
-// Package boundary runs ethos-sandbox as people run it, on this machine and on machines that lack something.
+// Package boundary tests ethos-sandbox as users run it, on this machine and on machines that lack
+// features.
 //
-// It has no code to call; its tests build the program once and start it: where a control cannot be had, in what imitates the containers of other
-// engines, on a terminal, and with the builds and tools that people really use.
+// It exports nothing. Its tests build the program once and start it: where a control is
+// unavailable, in imitations of other engines' containers, on a terminal, and with the builds and
+// tools that users run.
 //
-// Limits: Linux. What a test needs beside user namespaces it says through probetest.
+// Limits: Linux. Tests declare what they need in addition to user namespaces through probetest.
 package boundary

@@ -5,7 +5,7 @@ import "strings"
 // Status is how a test ended. A test that a side never reached is Missing.
 type Status string
 
-// The ways in which a test ends.
+// The results of a test.
 const (
 	Passed  Status = "passed"
 	Failed  Status = "failed"
@@ -13,27 +13,27 @@ const (
 	Missing Status = "missing"
 )
 
-// Case is one test: its name and what it printed.
+// Case is one test: its name and its output.
 type Case struct {
 	Name   string
 	Status Status
 	Output string
 }
 
-// Difference is a test that ends in one way outside and in another inside.
+// Difference is a test with different results outside and inside.
 type Difference struct {
 	Name            string
 	Outside, Inside Status
-	Output          string // of the side on which it failed, else of the inside
+	Output          string // from the side on which it failed, else from the inside
 }
 
 func (d Difference) String() string {
 	return d.Name + ": " + string(d.Outside) + " outside, " + string(d.Inside) + " inside"
 }
 
-// Differences compares two sides test by test, in the order of the outside. The
-// order of what only the inside has follows. Of a name that occurs twice the
-// worse end counts.
+// Differences compares two sides test by test, in the order of the outside,
+// followed by the tests that only the inside has. If a name occurs twice, the
+// worse result counts.
 func Differences(outside, inside []Case) (list []Difference) {
 	out, in := byName(outside), byName(inside)
 	seen := map[string]bool{}
@@ -71,8 +71,8 @@ func statusOf(m map[string]Case, name string) Status {
 	return Missing
 }
 
-// Common keeps the differences that both lists have: what came only once came by
-// chance.
+// Common returns the differences that both lists have. A difference that
+// occurred only once is considered random.
 func Common(first, second []Difference) (list []Difference) {
 	again := map[string]bool{}
 	for _, d := range second {
@@ -86,7 +86,7 @@ func Common(first, second []Difference) (list []Difference) {
 	return list
 }
 
-// tail is the end of what a test printed, which names the failure.
+// tail returns the end of a test's output, which describes the failure.
 func tail(text string, lines int) string {
 	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "\n")

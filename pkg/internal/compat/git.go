@@ -14,7 +14,7 @@ import (
 	"ethos/pkg/record"
 )
 
-// Kind says why a test fails under ethos alone.
+// Kind says why a test fails only under ethos.
 type Kind string
 
 // The kinds of a difference.
@@ -28,7 +28,7 @@ const (
 type Refusal struct {
 	Case
 	Kind   Kind
-	Policy string // its id; "" of a bug
+	Policy string // its id; "" for a bug
 }
 
 var (
@@ -37,8 +37,8 @@ var (
 	unread   = regexp.MustCompile(`(?m)^ethos-git: error: policy\.incomplete: `)
 )
 
-// ParseGit reads the output of a script of git's t/ with --verbose. A test's name
-// begins with its number. What is known to be broken has passed.
+// ParseGit parses the output of a script of git's t/ with --verbose. A test's
+// name begins with its number. A known breakage counts as passed.
 func ParseGit(output []byte) ([]Case, error) {
 	var cases []Case
 	var since strings.Builder
@@ -125,7 +125,7 @@ func refusalOf(c Case, policy, before string) Refusal {
 	return Refusal{c, Bug, ""}
 }
 
-// policyOf is the policy that refused last.
+// policyOf returns the last policy that refused.
 func policyOf(output string) string {
 	if all := refusal.FindAllStringSubmatch(output, -1); len(all) > 0 {
 		return all[len(all)-1][1]

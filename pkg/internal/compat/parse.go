@@ -15,9 +15,9 @@ var goLine = regexp.MustCompile(`^\s*--- (PASS|FAIL|SKIP): (\S+) \(`)
 
 var goStatus = map[string]Status{"PASS": Passed, "FAIL": Failed, "SKIP": Skipped}
 
-// ParseGo reads the output of a Go test program with -test.v. A program that
-// crashes or is killed has no last line; the test that it was in is missing then,
-// and so is "(all)", which stands for the whole program.
+// ParseGo parses the output of a Go test program with -test.v. If a program
+// crashes or is killed, its last line is missing; then the test that was
+// running is Missing, and so is "(all)", which stands for the whole program.
 func ParseGo(output []byte) ([]Case, error) {
 	var cases []Case
 	var since strings.Builder
@@ -49,8 +49,8 @@ type element struct {
 	Inner     []element `xml:",any"`
 }
 
-// ParseJUnit reads JUnit's XML, which many runners write: CPython's, vitest,
-// Maven's Surefire. It may hold several documents.
+// ParseJUnit parses JUnit XML, which many runners write: CPython's, vitest,
+// Maven's Surefire. The report may contain several documents.
 func ParseJUnit(report []byte) ([]Case, error) {
 	var cases []Case
 	d := xml.NewDecoder(bytes.NewReader(report))
@@ -89,7 +89,7 @@ func (e element) cases(list []Case) []Case {
 	return append(list, c)
 }
 
-// ParseJest reads what jest --json writes.
+// ParseJest parses the output of jest --json.
 func ParseJest(report []byte) ([]Case, error) {
 	var all struct {
 		TestResults []struct {
@@ -118,7 +118,7 @@ func ParseJest(report []byte) ([]Case, error) {
 
 var automakeLine = regexp.MustCompile(`^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): (\S+)`)
 
-// ParseAutomake reads what `make check` prints of the tests of Automake.
+// ParseAutomake parses what `make check` prints about the tests of Automake.
 func ParseAutomake(output []byte) ([]Case, error) {
 	var cases []Case
 	for line := range strings.Lines(string(output)) {

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Reviewed is one row of docs/compatibility.md: the tests of a suite that differ,
-// and why.
+// Reviewed is one row of docs/compatibility.md: tests of a suite with different
+// results, and the reason.
 type Reviewed struct {
 	Suite  string
-	Tests  []string // patterns as of [path.Match], in which * matches a slash too
+	Tests  []string // patterns as in [path.Match], but * also matches a slash
 	Reason string
 }
 
 var code = regexp.MustCompile("`([^`]+)`")
 
-// ParseReviewed reads the tables of a page whose first column is headed "suite",
-// the second "tests" and the third "why".
+// ParseReviewed parses the tables of a page whose first column is headed
+// "suite", the second "tests" and the third "why".
 func ParseReviewed(page string) (rows []Reviewed, err error) {
 	in := false
 	for line := range strings.Lines(page) {
@@ -44,7 +44,7 @@ func ParseReviewed(page string) (rows []Reviewed, err error) {
 	return rows, nil
 }
 
-// Covers says whether the row is about this test of a suite.
+// Covers reports whether the row covers a test of a suite.
 func (r Reviewed) Covers(suite, test string) bool {
 	if r.Suite != suite {
 		return false

@@ -14,14 +14,14 @@ import (
 
 // Unit is a program that runs tests: a part of a suite.
 type Unit struct {
-	Name   string // begins the names of its tests; "" where they need none
-	Dir    string // where it runs, and its work space
+	Name   string // prefix of its tests' names; may be ""
+	Dir    string // its working directory and workspace
 	Argv   []string
 	Env    []string // NAME=VALUE, on both sides
 	Flags  []string // of ethos-sandbox run
-	Report string   // the file below Dir that it writes; "" is what it prints
+	Report string   // the file below Dir that it writes; "" is its standard output
 	Parse  func([]byte) ([]Case, error)
-	Limit  time.Duration // 0 is ten minutes
+	Limit  time.Duration // 0 means ten minutes
 }
 
 // Sides runs programs outside and inside.
@@ -31,8 +31,8 @@ type Sides struct {
 	Path    string // PATH on both sides
 }
 
-// Compare runs u on both sides, one after the other, and again where they differ:
-// what does not differ twice in the same way came by chance.
+// Compare runs u on both sides, one after the other, and repeats it if there
+// are differences. Differences that do not recur are considered random.
 func (s Sides) Compare(u Unit) (tests int, list []Difference, err error) {
 	for again := range 2 {
 		outside, err := s.run(u, nil)
@@ -57,7 +57,7 @@ func (s Sides) Compare(u Unit) (tests int, list []Difference, err error) {
 	return tests, list, nil
 }
 
-// flags are u's own, and the variables that both sides have.
+// flags returns u's own flags, and the variables that both sides have.
 func (s Sides) flags(u Unit) []string {
 	flags := u.Flags[:len(u.Flags):len(u.Flags)]
 	for _, v := range u.Env {
@@ -66,7 +66,7 @@ func (s Sides) flags(u Unit) []string {
 	return append(flags, "--")
 }
 
-// run starts u behind a prefix, and reads what it reports.
+// run starts u behind a prefix, and parses its report.
 func (s Sides) run(u Unit, prefix []string) ([]Case, error) {
 	limit := u.Limit
 	if limit == 0 {
@@ -84,7 +84,7 @@ func (s Sides) run(u Unit, prefix []string) ([]Case, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = u.Dir
 	cmd.Env = append([]string{"PATH=" + s.Path, "HOME=" + s.Home, "LANG=C.UTF-8", "USER=" + os.Getenv("USER"), "SHELL=/bin/sh"}, u.Env...)
-	cmd.WaitDelay = 5 * time.Second // something in the background may hold its output
+	cmd.WaitDelay = 5 * time.Second // a background process may keep its output open
 	output, failed := cmd.CombinedOutput()
 	if len(output) == 0 && failed != nil && u.Report == "" {
 		return nil, fmt.Errorf("%s: %w", u.Name, failed)

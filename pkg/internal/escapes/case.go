@@ -9,31 +9,32 @@ import (
 	"ethos/pkg/capability"
 )
 
-// Case is one attack. Scripts are for sh; a word such as $X in them is one of the variables that the runner sets.
+// Case is one attack. Scripts are for sh; a word such as $X in them is a variable that the runner
+// sets.
 type Case struct {
 	Name    string
-	Why     string   // one line: what it is, and the CVE or the peer's bug where there is one
+	Why     string   // one line: what it is, and the CVE or a comparable program's bug, if any
 	Flags   []string // of ethos-sandbox run
-	Env     []string // set around the sandbox, beside the usual
+	Env     []string // set around the sandbox, in addition to the usual variables
 	Needs   []string // as in package probetest
 	As      string   // root | user; "" is both
-	Setup   string   // run in the work space beforehand, unconfined
-	Attack  string   // ends with 0 when it got through
+	Setup   string   // run unconfined in the workspace beforehand
+	Attack  string   // ends with 0 if it succeeded
 	Want    []string // errnos or signals, one of which its output must show; "nothing": it fails without one; "refused", "held": see below
-	After   string   // run in the work space afterwards, unconfined; ends with 0 when nothing happened
-	Control string   // how the attack is shown to bite: see the constants
-	Twin    string   // the allowed relative, run beside it
-	// Landlock says what the backend of that name, which has no namespaces, does
-	// otherwise, and why: "open: the kernel has no right for it", or "open before ABI
-	// 6: …". "" is the same guarantee; the twin may be refused there.
+	After   string   // run unconfined in the workspace afterwards; ends with 0 if nothing happened
+	Control string   // how the attack is shown to be effective: see the constants
+	Twin    string   // a similar, allowed command, run in addition
+	// Landlock says how the backend of that name, which has no namespaces, differs, and why: "open:
+	// the kernel has no right for it", or "open before ABI 6: …". "" means the same guarantee; the
+	// twin may be refused there.
 	Landlock string
-	// Nested says what gets through in a user namespace of the command's own, where
-	// it may make one, and why: "open: …", "empty: …"; or "open with mounts: …", where it may
-	// mount there as well. "" is the same guarantee.
+	// Nested says what succeeds in a user namespace created by the command, where that is allowed,
+	// and why: "open: …", "empty: …"; or "open with mounts: …" if it may also mount there. "" means
+	// the same guarantee.
 	Nested string
 }
 
-// onNested is the outcome of a case there, "" for the guarantee.
+// onNested returns a case's outcome there, or "" for the guarantee.
 func (c *Case) onNested(level string) string {
 	switch outcome, _, _ := strings.Cut(c.Nested, ": "); {
 	case outcome == Open, outcome == Empty:
@@ -44,20 +45,19 @@ func (c *Case) onNested(level string) string {
 	return ""
 }
 
-// Empty as what comes of a case there is an attack that reads what hides a file, and
-// finds nothing in it.
+// Empty is the outcome of an attack that reads the mount hiding a file and finds nothing in it.
 const Empty = "empty"
 
 const withMounts = Open + " with " + capability.NestedMounts
 
-// What the backend landlock can do otherwise.
+// The ways in which the backend landlock can differ.
 const (
-	Open   = "open"    // the attack gets through
-	NotRun = "not run" // the flags are refused, with the way out
+	Open   = "open"    // the attack succeeds
+	NotRun = "not run" // the flags are refused, with a remedy
 )
 
-// onLandlock is the outcome of a case there, "" for the guarantee, the ABI of
-// Landlock that has it, 0 for none, and the reason.
+// onLandlock returns a case's outcome there, "" for the guarantee; the Landlock ABI that provides
+// the guarantee, 0 for none; and the reason.
 func (c *Case) onLandlock() (outcome string, abi int, why string) {
 	outcome, why, _ = strings.Cut(c.Landlock, ": ")
 	outcome, before, _ := strings.Cut(outcome, " before ABI ")
@@ -65,21 +65,23 @@ func (c *Case) onLandlock() (outcome string, abi int, why string) {
 	return outcome, abi, why
 }
 
-// How an attack is shown to get through without the sandbox.
+// How an attack is shown to succeed without the sandbox.
 const (
-	Bites   = "bites"   // run unconfined it gets through, and After notices
-	Userns  = "userns"  // it gets through in plain namespaces, where it holds every capability
-	Depends = "depends" // it gets through unconfined where the kernel or its settings let it; both are told
+	Bites   = "bites"   // it succeeds when run unconfined, and After notices
+	Userns  = "userns"  // it succeeds in plain namespaces, where it has every capability
+	Depends = "depends" // it succeeds unconfined if the kernel or its settings allow it; both outcomes are reported
 	Unsafe  = "unsafe"  // it would harm the machine; not run unconfined
 )
 
-// Held in Want is an attack that ends with 0, because it only leaves something behind; when the run has ended that must be out of force, which After tells.
+// Held in Want is for an attack that ends with 0 because it only leaves something behind. When the
+// run has ended that must have no effect, which After checks.
 const Held = "held"
 
-// Refused in Want is a case that is not run at all; its twin, on the host, is the way out.
+// Refused in Want is for a case that does not run at all; its twin, on the host, is the remedy.
 const Refused = "refused"
 
-// Parse reads cases: "== name" begins one, "key: value" sets a field, and indented lines go on with the value.
+// Parse parses cases: "== name" begins one, "key: value" sets a field, and indented lines continue
+// the value.
 func Parse(text string) ([]Case, error) {
 	var list []Case
 	var key string
@@ -116,7 +118,7 @@ func Parse(text string) ([]Case, error) {
 	return list, nil
 }
 
-// set adds a value to a field, and says whether there is one of that name.
+// set adds a value to a field, and reports whether a field with that name exists.
 func (c *Case) set(key, value string) bool {
 	text := func(field *string) {
 		if *field != "" && value != "" {

@@ -1,5 +1,5 @@
-// Package faketree is a file system in memory: what planning sees where no kernel
-// has to. It is the same on every machine and for every user.
+// Package faketree is a file system in memory, for testing plans without a
+// kernel. It is the same on every machine and for every user.
 package faketree
 
 import (
@@ -16,21 +16,21 @@ import (
 	"ethos/pkg/sandbox/treescan"
 )
 
-// Tree is the nodes by their absolute paths. It implements the Files interface
-// of package sandbox.
+// Tree maps absolute paths to nodes. It implements the Files interface of
+// package sandbox.
 type Tree map[string]*Node
 
-// Node is one file, directory, link or socket.
+// Node is one file, directory, symbolic link or socket.
 type Node struct {
 	name   string
 	mode   fs.FileMode
-	text   string // of a file its content, of a link where it leads
+	text   string // content of a file, target of a link
 	UID    uint32
-	closed bool // the caller cannot make files in it
+	closed bool // the caller cannot create files in it
 	locked bool // it cannot be listed
 }
 
-// User is whom everything below /home/u and /srv belongs to.
+// User owns everything below /home/u and /srv.
 const User = 1000
 
 // maxLinks is the kernel's MAXSYMLINKS: path_resolution(7).
@@ -51,36 +51,36 @@ func ownerOf(path string) uint32 {
 	return 0
 }
 
-// File makes a file.
+// File creates a file.
 func (t Tree) File(path, text string) { t.put(path, Node{mode: 0o644, text: text}) }
 
-// Secret makes a file that its owner alone can read.
+// Secret creates a file that only its owner can read.
 func (t Tree) Secret(path string) { t.put(path, Node{mode: 0o600}) }
 
-// Socket makes a socket.
+// Socket creates a socket.
 func (t Tree) Socket(path string) { t.put(path, Node{mode: fs.ModeSocket | 0o755}) }
 
-// Dir makes a directory.
+// Dir creates a directory.
 func (t Tree) Dir(path string) { t.put(path, Node{mode: fs.ModeDir | 0o755}) }
 
-// Link makes a symbolic link.
+// Link creates a symbolic link.
 func (t Tree) Link(path, to string) { t.put(path, Node{mode: fs.ModeSymlink | 0o777, text: to}) }
 
-// ClosedDir makes a directory in which its owner cannot make files.
+// ClosedDir creates a directory in which its owner cannot create files.
 func (t Tree) ClosedDir(path string) { t.put(path, Node{mode: fs.ModeDir | 0o555, closed: true}) }
 
-// LockedDir makes a directory that cannot be listed.
+// LockedDir creates a directory that cannot be listed.
 func (t Tree) LockedDir(path string) { t.put(path, Node{mode: fs.ModeDir | 0o300, locked: true}) }
 
-// Remove takes away what is at a path, and all below.
+// Remove removes a path and everything below it.
 func (t Tree) Remove(path string) {
 	maps.DeleteFunc(t, func(at string, _ *Node) bool { return mount.Within(at, path) })
 }
 
-// Has reports whether there is something at a path that leads over no link.
+// Has reports whether a path exists, without following symbolic links.
 func (t Tree) Has(path string) bool { return t[path] != nil }
 
-// Paths lists all there is, sorted.
+// Paths returns all paths, sorted.
 func (t Tree) Paths() []string { return slices.Sorted(maps.Keys(t)) }
 
 func (n *Node) Name() string           { return n.name }
@@ -91,7 +91,7 @@ func (n *Node) IsDir() bool            { return n.mode.IsDir() }
 func (n *Node) Sys() any               { return &syscall.Stat_t{Uid: n.UID} }
 func (n *Node) follow() (string, bool) { return n.text, n.mode&fs.ModeSymlink != 0 }
 
-// Real follows the links in a path, as open(2) does.
+// Real resolves the symbolic links in a path, as open(2) does.
 func (t Tree) Real(path string) (string, bool) {
 	for range maxLinks {
 		at, again := "/", ""
@@ -154,7 +154,7 @@ func (t Tree) ReadFile(path string) ([]byte, error) {
 	return []byte(t[to].text), nil
 }
 
-// ReadResolved reads a file at a path in which nothing is a link.
+// ReadResolved reads a file at a path without symbolic links.
 func (t Tree) ReadResolved(path string) ([]byte, error) {
 	if to, ok := t.Real(path); ok && to != path {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
@@ -212,7 +212,7 @@ func (t Tree) skipped(dir, root string, skip func(string) bool) bool {
 	return false
 }
 
-// Ceiling is that of a machine without one.
+// Ceiling returns the ceiling of a machine without one.
 func (Tree) Ceiling() (*ceiling.Ceiling, error) { return nil, nil }
 
 func (t Tree) Writable(dir string) bool {
@@ -220,7 +220,7 @@ func (t Tree) Writable(dir string) bool {
 	return ok && t[to].UID == User && !t[to].closed
 }
 
-// Own gives everything at a path, and below it, to a user.
+// Own makes a user the owner of a path and everything below it.
 func (t Tree) Own(path string, uid uint32) {
 	for at, n := range t {
 		if mount.Within(at, path) {
@@ -229,10 +229,10 @@ func (t Tree) Own(path string, uid uint32) {
 	}
 }
 
-// ByRoot is a tree as root sees it, who can make files in every directory.
+// ByRoot is a tree as seen by root, who can create files in every directory.
 type ByRoot struct{ Tree }
 
-// Writable reports whether there is such a directory.
+// Writable reports whether the directory exists.
 func (t ByRoot) Writable(dir string) bool {
 	to, ok := t.Real(dir)
 	return ok && t.Tree[to].IsDir()

@@ -56,7 +56,7 @@ func (a *Archive) Link(name, target string) {
 	a.add(name, entry{mode: typeLink | 0o777, data: []byte(target)})
 }
 
-// Own gives an entry that was added to a user.
+// Own makes a user the owner of an added entry.
 func (a *Archive) Own(uid uint32, name string) {
 	e := a.entries[name]
 	e.uid = uid
@@ -101,7 +101,7 @@ func (a *Archive) host(name, file string) error {
 	return nil
 }
 
-// WriteTo writes the archive, directories before what is in them.
+// WriteTo writes the archive, directories before their content.
 func (a *Archive) WriteTo(w io.Writer) (int64, error) {
 	c := &counter{w: w}
 	names := make([]string, 0, len(a.entries))

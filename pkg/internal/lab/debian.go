@@ -13,13 +13,15 @@ import (
 	"strings"
 )
 
-// packages are the Debian packages whose programs a guest has, taken from the machine that builds it: what the confined commands of the tests are written for.
+// packages lists the Debian packages whose programs a guest gets from the machine that builds it.
+// The confined commands of the tests are written for them.
 var packages = []string{"bash", "coreutils", "dash", "dbus-daemon", "diffutils", "findutils", "git", "grep", "mount", "procps", "sed", "util-linux"}
 
-// libraryDirs are where Debian keeps shared libraries: ld.so(8).
+// libraryDirs lists where Debian keeps shared libraries: ld.so(8).
 var libraryDirs = []string{"/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu"}
 
-// debian adds the programs of the packages with the libraries they load. What is a link stays busybox's.
+// debian adds the programs of the packages, with the libraries that they load. Names that are
+// symbolic links stay with busybox.
 func (a *Archive) debian() error {
 	for _, name := range packages {
 		files, err := exec.Command("dpkg-query", "--listfiles", name).Output()
@@ -36,7 +38,7 @@ func (a *Archive) debian() error {
 	return a.Tree("usr/share/git-core/templates", "/usr/share/git-core/templates")
 }
 
-// program adds a file that is a program on PATH, and does nothing for another.
+// program adds a file if it is a program on PATH, else it does nothing.
 func (a *Archive) program(file string) error {
 	if !slices.Contains([]string{"/bin", "/sbin", "/usr/bin", "/usr/sbin"}, path.Dir(file)) {
 		return nil
@@ -51,7 +53,7 @@ func (a *Archive) program(file string) error {
 	return a.libraries(file)
 }
 
-// libraries adds what a dynamic program loads, and what that loads.
+// libraries adds what a dynamic program loads, recursively.
 func (a *Archive) libraries(file string) error {
 	f, err := elf.Open(file)
 	if bad := (*elf.FormatError)(nil); errors.As(err, &bad) {

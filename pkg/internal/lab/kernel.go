@@ -17,7 +17,8 @@ type Kernel struct {
 	Modules string // path of lib/modules/VERSION
 }
 
-// CacheDir is where kernels are kept: $ETHOS_LAB_CACHE, else ethos-lab in the user's cache directory.
+// CacheDir returns the directory for kernels: $ETHOS_LAB_CACHE, else ethos-lab in the user's cache
+// directory.
 func CacheDir() (string, error) {
 	if dir := os.Getenv("ETHOS_LAB_CACHE"); dir != "" {
 		return dir, nil
@@ -29,8 +30,9 @@ func CacheDir() (string, error) {
 	return filepath.Join(base, "ethos-lab"), nil
 }
 
-// Fetch returns the cached kernel of a series, such as 6.12, and downloads Debian's newest cloud kernel of that series with apt-get when there is none.
-// A series that the machine's own lists do not have is looked for in Debian's unstable, whose lists are kept in the cache directory.
+// Fetch returns the cached kernel of a series, such as 6.12. If there is none, it downloads
+// Debian's newest cloud kernel of that series with apt-get. A series that is not in the machine's
+// own lists is looked up in Debian unstable, whose lists are kept in the cache directory.
 func Fetch(cache, series string) (Kernel, error) {
 	dir := filepath.Join(cache, "linux-"+series)
 	if k, err := open(dir, series); err == nil {
@@ -78,14 +80,14 @@ func only(pattern string) (string, error) {
 	return found[0], nil
 }
 
-// apt are options of apt-get and apt-cache; none ask for the machine's own lists.
+// apt holds options for apt-get and apt-cache; no options mean the machine's own lists.
 type apt []string
 
 func (a apt) command(name string, args ...string) *exec.Cmd {
 	return exec.Command(name, append(a[:len(a):len(a)], args...)...)
 }
 
-// unstable are the lists of Debian's unstable, fetched into a cache directory.
+// unstable fetches the lists of Debian unstable to a cache directory.
 func unstable(cache string) (apt, error) {
 	dir := filepath.Join(cache, "unstable")
 	for _, name := range []string{"lists/partial", "cache/archives/partial"} {
@@ -108,7 +110,7 @@ func unstable(cache string) (apt, error) {
 	return a, nil
 }
 
-// newest asks apt for the packages of the series and takes the highest version.
+// newest asks apt for the packages of the series and returns the highest version.
 func (a apt) newest(series string) (string, error) {
 	out, err := a.command("apt-cache", "search", "--names-only", `^linux-image-`+strings.ReplaceAll(series, ".", `\.`)+`\.[^ ]*cloud-amd64$`).Output()
 	if err != nil {
@@ -127,7 +129,7 @@ func (a apt) newest(series string) (string, error) {
 	return names[len(names)-1], nil
 }
 
-// compareVersions orders names whose numbers count as numbers.
+// compareVersions compares names with the numbers in them by value.
 func compareVersions(a, b string) int {
 	for a != "" && b != "" {
 		x, y := digits(a), digits(b)
@@ -154,8 +156,8 @@ func digits(s string) int {
 	return len(s) - len(strings.TrimLeft(s, "0123456789"))
 }
 
-// unpack downloads the package and extracts it to dir, which appears whole or not at all. Since Debian's 7.2 the package has no
-// files, and depends on two that have them.
+// unpack downloads the package and extracts it to dir, which appears completely or not at all.
+// Since Debian's 7.2 the package is empty and depends on two packages with the files.
 func (a apt) unpack(name, dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err

@@ -23,16 +23,20 @@ type Machine struct {
 	Memory  int // MiB
 }
 
-// processor is a plain one, and a guest has one of it: what TCG does not emulate costs nothing, and two would wait for each other where guests
-// outnumber the machine's. Several guests use several.
+// processor is a simple one, because what TCG need not emulate costs nothing. A guest has one CPU:
+// with two they would wait for each other if guests outnumber the host's CPUs. Several guests use
+// several CPUs.
 var processor = []string{"-cpu", "qemu64", "-smp", "1"}
 
-// commandLine is every guest's. What is off costs time and holds nothing here: mitigations are for a hardware's defects, init_on_alloc for the kernel's own, and
-// with random addresses TCG would translate every program anew each time it starts. Nobody waits for a grace period of the kernel's longer than he must.
+// commandLine is the kernel command line of every guest. The disabled features cost time and are
+// not needed here: mitigations are for hardware defects, init_on_alloc is for the kernel's own, and
+// with random addresses TCG would translate every program again at each start. Grace periods of the
+// kernel are kept as short as possible.
 const commandLine = "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off init_on_alloc=0 psi=0 rcupdate.rcu_expedited=1 nokaslr norandmaps rdinit=/lab/init"
 
-// Run boots the machine in a directory for its files and returns what its init counted. The kernel's messages are in dir/console, what the cases
-// printed in dir/results, the guest's second serial line: nothing that the kernel says can stand in the middle of it.
+// Run boots the machine, with a directory for its files, and returns its init's tally. The kernel's
+// messages are in dir/console. The output of the cases is in dir/results, from the guest's second
+// serial line, so that no kernel message can interrupt it.
 func (m Machine) Run(ctx context.Context, dir string) (Tally, error) {
 	initrd, err := m.initrd(dir)
 	if err != nil {
@@ -56,15 +60,15 @@ func (m Machine) Run(ctx context.Context, dir string) (Tally, error) {
 	return tally, nil
 }
 
-// alone runs the machine, which does not outlive this process.
+// alone runs the machine so that it does not outlive this process.
 func alone(cmd *exec.Cmd) ([]byte, error) {
-	runtime.LockOSThread() // the signal of dieWithParent comes when the thread that started the machine ends
+	runtime.LockOSThread() // the signal of dieWithParent is sent when the thread that started the machine ends
 	defer runtime.UnlockOSThread()
 	dieWithParent(cmd)
 	return cmd.CombinedOutput()
 }
 
-// ends is the end of each file, for a message.
+// ends returns the end of each file, for a message.
 func ends(files ...string) string {
 	var b strings.Builder
 	for _, name := range files {
@@ -85,6 +89,6 @@ func (m Machine) initrd(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = m.Archive.WriteTo(file) // not compressed: TCG would take seconds to unpack it
+	_, err = m.Archive.WriteTo(file) // uncompressed: TCG would need seconds to unpack it
 	return name, errors.Join(err, file.Close())
 }

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// Users of a guest.
+// The users of a guest.
 const (
 	RootUID uint32 = 0
 	UserUID uint32 = 1000
 )
 
-// BaseArchive is a small Debian-shaped tree: the usual commands, busybox for the rest of them, two users, the guest's init.
+// BaseArchive returns a small Debian-like tree: the usual commands, busybox for the others, two
+// users, and the guest's init.
 func BaseArchive(guestInit string) (*Archive, error) {
 	a := new(Archive)
 	for _, dir := range []string{"dev", "proc", "sys", "run", "usr/bin", "usr/lib", "usr/lib64", "var/tmp", "srv", "opt", "mnt", "media"} {
@@ -39,7 +40,7 @@ func BaseArchive(guestInit string) (*Archive, error) {
 	return a, a.Tree("lab/init", guestInit)
 }
 
-// busybox adds Debian's busybox-static under each name it answers to.
+// busybox adds Debian's busybox-static under each of its names.
 func (a *Archive) busybox() error {
 	program, err := exec.LookPath("busybox")
 	if err != nil {

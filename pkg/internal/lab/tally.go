@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Tally is what a guest printed.
+// Tally is the parsed output of a guest.
 type Tally struct {
 	Cases, Passed, Failed int
 	Results               []Result
-	Processor             time.Duration // what the machine used of the host's
+	Processor             time.Duration // host processor time that the machine used
 }
 
-// Result is one case.
+// Result is the result of one case.
 type Result struct {
 	Name   string
 	Status int
@@ -23,7 +23,7 @@ type Result struct {
 	Output string
 }
 
-// BeginMark, EndMark and TallyMark are the lines a guest prints.
+// BeginMark, EndMark and TallyMark return the marker lines that a guest prints.
 func BeginMark(name string) string { return fmt.Sprintf(markBegin, name) }
 func EndMark(name string, status int, took time.Duration) string {
 	return fmt.Sprintf(markEnd, name, status, took.Milliseconds())
@@ -32,7 +32,8 @@ func TallyMark(cases, passed, failed int) string {
 	return fmt.Sprintf(markTally, cases, passed, failed)
 }
 
-// ReadTally reads a guest's console to its end. It fails unless the guest began and ended each case of the plan, in order, and counted as many.
+// ReadTally reads a guest's console to its end. It fails unless the guest began and ended each case
+// of the plan, in order, and counted the same number.
 func ReadTally(console io.Reader, plan Plan) (Tally, error) {
 	var t Tally
 	var current *Result
@@ -60,7 +61,7 @@ func ReadTally(console io.Reader, plan Plan) (Tally, error) {
 	return t, t.check(plan, counted, current)
 }
 
-// mark takes one marker line; done is true for the tally.
+// mark parses one marker line; done is true for the tally.
 func (t *Tally) mark(text string, current **Result) (done bool, err error) {
 	var name string
 	var status, ms int

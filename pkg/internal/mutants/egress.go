@@ -22,8 +22,7 @@ var (
 	gateway   = []Tests{{Package: "./pkg/egress", Run: "^(TestServerName|TestSecondHello|TestHostileHellos|TestDeafAddresses|TestRebinding|TestNeverHandedOut|TestTransparentRefusals)$"}}
 )
 
-// egress are the defences of names that can be reached, and of ports that are
-// published.
+// egress lists the defences concerning reachable names and published ports.
 var egress = []Mutant{
 	{Name: "egress: a network that is not local", Edits: []Edit{{egressFile, `if !slices.Contains(local, n) && (n.Addr().Is4() || c.six) {`, `if false {`}}, Tests: verified},
 	{Name: "egress: a socket that is missing", Edits: []Edit{{egressFile, "\tif d.fd == 0 {\n\t\tif d.At", "\tif d.fd == 0 {\n\t\treturn nil\n\t\tif d.At"}}, Tests: verified},

@@ -33,7 +33,8 @@ func (s source) of(n ast.Node) string {
 	return s.text[s.fset.Position(n.Pos()).Offset:s.fset.Position(n.End()).Offset]
 }
 
-// without returns an edit for each element of a composite literal: the literal without it. names are what the elements are called.
+// without returns, for each element of a composite literal, an edit that removes it. names are the
+// elements' names.
 func (s source) without(outer ast.Node, list *ast.CompositeLit) (names []string, edits []Edit) {
 	whole := s.of(outer)
 	start := s.fset.Position(outer.Pos()).Offset
@@ -53,7 +54,8 @@ func (s source) without(outer ast.Node, list *ast.CompositeLit) (names []string,
 	return names, edits
 }
 
-// Lines are mutants of a table: for each element of the package variables named, the table without it.
+// Lines returns the mutants of a table: for each element of the named package variables, the table
+// without it.
 func Lines(root, file string, variables []string, tests []Tests) (list []Mutant, err error) {
 	s, err := read(root, file)
 	if err != nil {
@@ -82,7 +84,8 @@ func Lines(root, file string, variables []string, tests []Tests) (list []Mutant,
 	return list, nil
 }
 
-// Rules are mutants of the system call filter: for each rule, and each call of it, the filter without it.
+// Rules returns the mutants of the system call filter: for each rule, and each call in it, the
+// filter without it.
 func Rules(root, file string, more []Edit, tests []Tests) (list []Mutant, err error) {
 	s, err := read(root, file)
 	if err != nil {
@@ -112,7 +115,7 @@ func Rules(root, file string, more []Edit, tests []Tests) (list []Mutant, err er
 	return list, err
 }
 
-// rule adds the mutants of one literal, if it is a Rule: one for each of its calls.
+// rule adds the mutants of one literal if it is a Rule: one for each of its calls.
 func (s source) rule(literal *ast.CompositeLit, add func(string, Edit)) {
 	for _, element := range literal.Elts {
 		pair, ok := element.(*ast.KeyValueExpr)
@@ -134,7 +137,7 @@ func (s source) rule(literal *ast.CompositeLit, add func(string, Edit)) {
 	}
 }
 
-// short is what tells two rules about one call apart.
+// short returns what distinguishes two rules for one call.
 func short(rule string) string {
 	_, when, ok := strings.Cut(rule, "When: ")
 	if !ok {

@@ -2,7 +2,7 @@ package mutants
 
 import "slices"
 
-// The tests of what a command leaves behind.
+// The tests for what a command leaves behind.
 var (
 	judged = []Tests{
 		{Package: "./pkg/sandbox/quarantine", Run: "^(TestTable|TestNothingLeadsOut|TestSettingsAreLeftOut|TestOwnHooksStay|TestOwnExecLinesStay|TestAnotherRoot|TestFilesOfOtherKinds|" +
@@ -22,7 +22,7 @@ const (
 	journals = "pkg/sandbox/quarantine/journal_linux.go"
 )
 
-// leftBehind are the defences against what a command leaves behind.
+// leftBehind lists the defences against what a command leaves behind.
 var leftBehind = []Mutant{
 	{Name: "left: names that git does not make", Edits: []Edit{{gitDirs, "g.odd(path, kindOf(typ)+\" that git does not make\")", "_ = kindOf(typ)"}}, Tests: judged},
 	{Name: "left: links in a git directory", Edits: []Edit{{gitDirs, `if !g.allowed("link", path, to) {`, `if false {`}}, Tests: judged},

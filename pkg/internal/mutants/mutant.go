@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// Mutant is one defence less.
+// Mutant is a change that removes one defence.
 type Mutant struct {
-	Name     string // of the defence that is missing
+	Name     string // of the removed defence
 	Edits    []Edit
-	Without  []Call  // kernel calls of the set-up that are not made
-	Tests    []Tests // that should notice, the quickest first
-	Survives string  // why no test can notice; "" when one must
+	Without  []Call  // kernel calls of the set-up to omit
+	Tests    []Tests // that should notice, fastest first
+	Survives string  // why no test can notice; "" if one must
 }
 
-// Edit replaces a text that occurs once in a file.
+// Edit replaces a text that occurs exactly once in a file.
 type Edit struct{ File, Old, New string }
 
-// Call describes kernel calls of the set-up: those that have all that is named.
+// Call selects kernel calls of the set-up: those that match all given fields.
 type Call struct{ Stage, Name, Object string }
 
-// dropping is the file that takes calls away when a program was compiled. A call
-// is taken away by making another one that does nothing in its place, so that
-// the calls after it are the same.
+// dropping is the file that omits calls when a program is compiled. A call is
+// replaced with another one that does nothing, so that the later calls stay the
+// same.
 const dropping = "pkg/sandbox/exec/mutant_linux.go"
 
 const dropText = `package exec
@@ -48,7 +48,7 @@ func init() {
 }
 `
 
-// matches is the condition that a step is one of the call's.
+// matches returns the condition under which a step is one of the call's.
 func (c Call) matches() string {
 	var all []string
 	for _, f := range [][2]string{{"Stage", c.Stage}, {"Call", c.Name}, {"Object", c.Object}} {
@@ -59,10 +59,10 @@ func (c Call) matches() string {
 	return strings.Join(all, " && ")
 }
 
-// Tests are those of one package: arguments of go test.
+// Tests selects tests of one package: arguments of go test.
 type Tests struct{ Package, Run, Skip string }
 
-// Apply returns the changed files by name. root is where the names begin.
+// Apply returns the changed files by name. Names are relative to root.
 func (m Mutant) Apply(root string) (map[string]string, error) {
 	files := map[string]string{}
 	for _, e := range m.Edits {

@@ -17,7 +17,7 @@ const (
 	connects  = "pkg/sandbox/kernel/notify/connect_linux.go"
 )
 
-// The tests that should notice: one after the other, until one does.
+// The tests that should notice, run one after the other until one does.
 var (
 	boundary = []Tests{
 		{Package: "./pkg/sandbox", Run: "^(TestRun|TestVerify|TestVerifyNamespaces|TestEnds|TestPlaceholders|TestLandlockAlone|TestSecurebits|TestInitAlone|TestInitDescriptors|TestSubmounts|TestSharedMounts|TestCancel|TestKilled|TestProtectedLink)$"},
@@ -35,7 +35,7 @@ var (
 	records      = []Tests{{Package: "./pkg/record"}, {Package: "./cmd/ethos-sandbox"}}
 )
 
-// single are the defences that are one line each.
+// single lists the defences that consist of one line each.
 var single = []Mutant{
 	{Name: "died parent: PR_SET_PDEATHSIG", Without: []Call{{Object: "PR_SET_PDEATHSIG"}}, Tests: boundary,
 		Survives: "the closed channel tells init the same; TestKilled passes with either, and fails without both"},
@@ -150,7 +150,7 @@ func All(root string) ([]Mutant, error) {
 	return slices.Concat(list, namespaces(), flags(), rights(), grants()), nil
 }
 
-// namespaces are mutants with one namespace less.
+// namespaces returns the mutants with one namespace less.
 func namespaces() (list []Mutant) {
 	names := strings.Fields("user mount pid ipc uts cgroup")
 	literal := func(names []string) string { return `[]string{"` + strings.Join(names, `", "`) + `"}` }
@@ -161,7 +161,8 @@ func namespaces() (list []Mutant) {
 	return append(list, Mutant{Name: "namespace: network", Edits: []Edit{{"pkg/sandbox/plan/build.go", `if network != "host" {`, `if false {`}}, Tests: slices.Concat(written, boundary)})
 }
 
-// flags are mutants of what the filter compares the flags of clone with: one bit less.
+// flags returns mutants of the mask that the filter compares the flags of clone with: one bit less
+// each.
 func flags() (list []Mutant) {
 	const all = "0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000"
 	bits := strings.Split(all, " | ")
@@ -174,7 +175,7 @@ func flags() (list []Mutant) {
 
 var fileRights = strings.Fields("Execute WriteFile ReadFile ReadDir RemoveDir RemoveFile MakeChar MakeDir MakeReg MakeSock MakeFifo MakeBlock MakeSym Refer Truncate IoctlDev")
 
-// rights are mutants that ask Landlock for one right less: what is not handled is allowed.
+// rights returns mutants that handle one Landlock right less: what is not handled is allowed.
 func rights() (list []Mutant) {
 	for _, r := range fileRights {
 		list = append(list, Mutant{Name: "Landlock holds " + r, Edits: []Edit{{rules, "FS: landlock.AllFS,", "FS: landlock.AllFS &^ landlock." + r + ","}}, Tests: slices.Concat(written, boundary)})
@@ -188,7 +189,7 @@ func rights() (list []Mutant) {
 	return list
 }
 
-// grants are mutants that give what is declared readable one right too many.
+// grants returns mutants that grant one right too many to what is declared readable.
 func grants() (list []Mutant) {
 	for _, r := range strings.Fields("WriteFile Truncate RemoveDir RemoveFile MakeDir MakeReg MakeFifo MakeSym MakeSock Refer") {
 		m := Mutant{Name: "Landlock, read-only with " + r, Edits: []Edit{{rules, "add(e.Path, read, !e.Dir)", "add(e.Path, read|landlock." + r + ", !e.Dir)"}},

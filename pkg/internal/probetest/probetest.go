@@ -1,11 +1,12 @@
-// Package probetest is the one place where a test may skip.
+// Package probetest is the only place in which a test may skip.
 //
-// A test states what it needs with [Need]; when the machine lacks it the test is skipped and the lack is
-// printed, unless the environment variable ETHOS_REQUIRE lists that need (comma separated, or "all"): then the test fails.
-// Continuous integration sets ETHOS_REQUIRE, so that a lane cannot pass by running nothing.
+// A test declares what it needs with [Need]. If the machine lacks it, the test is skipped and the
+// lack is printed, unless the environment variable ETHOS_REQUIRE lists that need (comma separated,
+// or "all"): then the test fails. Continuous integration sets ETHOS_REQUIRE, so that a lane cannot
+// pass by running nothing.
 //
-// What takes long is left to `make test-all`: [Whole] looks at the flag -short, which `make test`
-// sets, and so does package shorttest, which takes some cases of many.
+// Slow tests are left to `make test-all`: [Whole] checks the flag -short, which `make test` sets,
+// and so does package shorttest, which selects a sample of cases.
 package probetest
 
 import (
@@ -15,15 +16,17 @@ import (
 	"testing"
 )
 
-// The needs a test can state, beside "command:NAME" for a program on PATH and "file:PATH".
+// The needs that a test can declare, in addition to "command:NAME" for a program on PATH and
+// "file:PATH".
 const (
 	Root   = "root"   // effective user id 0
 	User   = "user"   // an ordinary user
 	UserNS = "userns" // unprivileged user namespaces
 )
 
-// Need skips t, or fails it under ETHOS_REQUIRE, unless every need is met.
-// A need is one of the constants, "command:NAME", "file:PATH", or a name of the caller's own followed by its probe with [NeedFunc].
+// Need skips t, or fails it under ETHOS_REQUIRE, unless every need is met. A need is one of the
+// constants, "command:NAME" or "file:PATH". For other needs with a probe of their own, use
+// [NeedFunc].
 func Need(t testing.TB, needs ...string) {
 	t.Helper()
 	for _, need := range needs {
@@ -33,7 +36,8 @@ func Need(t testing.TB, needs ...string) {
 	}
 }
 
-// NeedFunc is [Need] for a need with its own probe: probe returns "" when the need is met, else the reason.
+// NeedFunc is like [Need] for a need with its own probe: probe returns "" if the need is met, else
+// the reason.
 func NeedFunc(t testing.TB, need string, probe func() string) {
 	t.Helper()
 	if reason := probe(); reason != "" {
@@ -41,7 +45,7 @@ func NeedFunc(t testing.TB, need string, probe func() string) {
 	}
 }
 
-// Whole skips t in a short run: a suite that a sample of elsewhere stands for.
+// Whole skips t in a short run, in which a sample elsewhere represents the suite.
 func Whole(t testing.TB) {
 	t.Helper()
 	if testing.Short() {

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// userNamespaces tries one for real: user_namespaces(7).
+// userNamespaces tries to create one: user_namespaces(7).
 func userNamespaces() string {
 	cmd := exec.Command("/bin/true")
 	cmd.SysProcAttr = &syscall.SysProcAttr{

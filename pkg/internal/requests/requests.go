@@ -1,6 +1,6 @@
-// Package requests is a table of requests for a boundary, by flags and by records,
-// each in a file system in memory. Golden tests make plans of them: none depends
-// on the machine, its user or its kernel.
+// Package requests is a table of requests for a boundary, by flags and by
+// records, each with a file system in memory. Golden tests make plans from
+// them. No request depends on the machine, its user or its kernel.
 package requests
 
 import (
@@ -23,28 +23,29 @@ type Request struct {
 	Topic string
 	Name  string // unique within the topic and the entrance
 	// Flags are those of ethos-sandbox run or plan, with the command, as words
-	// between blanks; "·" within a word stands for a blank.
+	// separated by blanks; "·" within a word stands for a blank.
 	Flags string
-	// Record is what a record has beside the capabilities of its profile, as
-	// JSON: members of its action and its capabilities. "" is a request by flags.
+	// Record holds, as JSON, what a record has in addition to the capabilities
+	// of its profile: members of its action and its capabilities. "" is a
+	// request by flags.
 	Record string
 
 	Profile string
-	Tree    string // the features of the file system, between blanks; see features
-	Dir     string // working directory; "" is the work space
+	Tree    string // features of the file system, separated by blanks; see features
+	Dir     string // working directory; "" is the workspace
 	Environ []string
-	Root    bool   // root asks, not an ordinary user
-	Machine string // what the start machine is told; see [Machine]
+	Root    bool   // requested by root, not by an ordinary user
+	Machine string // features of the start machine; see [Machine]
 	Managed bool   // git is managed
 }
 
-// The places of the file system that requests name.
+// The paths that requests name.
 const (
 	Home = "/home/u"
 	Work = "/home/u/w"
 )
 
-// environ is what a person has who thinks of nothing.
+// environ is the environment of an average user.
 var environ = []string{"HOME=" + Home, "PATH=/usr/local/bin:/usr/bin:/bin:" + Home + "/go/bin", "USER=u", "LANG=C.UTF-8", "SHELL=/bin/bash", "TERM=xterm", "TMPDIR=/tmp/x", "SSH_AUTH_SOCK=/run/agent", "SECRET=s"}
 
 // ID names the request in golden files.
@@ -58,7 +59,7 @@ func (r *Request) Entrance() string {
 	return "flags"
 }
 
-// Caller is the user id that asks.
+// Caller returns the user id of the requester.
 func (r *Request) Caller() int {
 	if r.Root {
 		return 0
@@ -66,7 +67,7 @@ func (r *Request) Caller() int {
 	return faketree.User
 }
 
-// Files are what the request meets.
+// Files returns the file system of the request.
 func (r *Request) Files() (sandbox.Files, faketree.Tree) {
 	t := faketree.Tree{}
 	plain(t)
@@ -83,7 +84,7 @@ func (r *Request) Files() (sandbox.Files, faketree.Tree) {
 	return t, t
 }
 
-// Spec is what is asked of the boundary.
+// Spec returns the requested spec.
 func (r *Request) Spec() (spec sandbox.Spec, err error) {
 	env := environ
 	if r.Environ != nil {
@@ -108,7 +109,8 @@ func (r *Request) dir() string {
 	return Work
 }
 
-// commandLine is the part of ethos-sandbox's that describes a boundary.
+// commandLine is the part of ethos-sandbox's command line that describes a
+// boundary.
 type commandLine struct {
 	Plan struct {
 		boundary.Flags
@@ -141,7 +143,7 @@ func (r *Request) recordSpec(env []string) (sandbox.Spec, error) {
 	return sandbox.FromRecord(action, caps, env)
 }
 
-// overlay sets members of the action and the capabilities: no name is in both.
+// overlay sets members of the action and the capabilities; no name is in both.
 func overlay(text string, action *record.Action, caps *record.Capabilities) error {
 	all := struct {
 		*record.Action
@@ -152,14 +154,14 @@ func overlay(text string, action *record.Action, caps *record.Capabilities) erro
 	return dec.Decode(&all)
 }
 
-// Machine is what a request has its calls prepared for.
+// Machine describes the machine for which a request's calls are prepared.
 type Machine struct {
 	ABI    int  // of Landlock; 0 is a kernel without it
-	Cgroup bool // a cgroup can be had
-	Bare   bool // the kernel refuses a proc(5)
+	Cgroup bool // a cgroup is available
+	Bare   bool // the kernel refuses to mount proc(5)
 }
 
-// Host is the machine of the request.
+// Host returns the machine of the request.
 func (r *Request) Host() Machine {
 	m := Machine{ABI: 7}
 	for word := range strings.FieldsSeq(r.Machine) {

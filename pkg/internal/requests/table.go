@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// All is the table. A request with the name "plain" of the topic "profiles" is
-// one that others are compared with.
+// All returns the table. The requests named "plain" of the topic "profiles"
+// serve as the basis of comparison for others.
 func All() []Request {
 	var all []Request
 	add := func(topic string, list ...Request) {
@@ -25,7 +25,8 @@ func All() []Request {
 	return all
 }
 
-// profileNames are all that there are, but for that of a whole agent, which needs one.
+// profileNames lists all profiles, except that of a whole agent, which needs an
+// agent.
 var profileNames = []string{"workspace", "lint-offline", "build", "test-loopback", "agent-shell", "agent-network"}
 
 func profiles() (list []Request) {
@@ -44,8 +45,8 @@ func profiles() (list []Request) {
 	return list
 }
 
-// pathLists are declarations of paths, for both entrances: r to read, w to write,
-// R denied to be read, W denied to be written, L allowed within a denied one.
+// pathLists declares paths for both entrances: r readable, w writable, R not
+// readable, W not writable, L allowed within a denied one.
 var pathLists = []string{
 	"r:/srv/data", "w:/srv/data", "r:/srv/data w:/srv/data", "r:/srv/data w:/srv/data/in", "w:/srv/data r:/srv/data/in", "w:/srv/data r:/srv/data/in w:/srv/data/in/deep",
 	"R:secret", "R:secret L:secret/public", "R:secret L:secret/public R:secret/public/cert", "W:src", "W:src w:src/gen", "R:docs r:docs/a R:docs/a/b w:docs/a/b/page", "W:Makefile", "R:Makefile", "R:none", "W:none.d/x",
@@ -54,8 +55,8 @@ var pathLists = []string{
 	"r:${DATA:-/srv/data}", "r:${DATA}", "r:/srv/data/../more", "r:./src", "r:/etc/passwd", "R:/etc/passwd", "R:/usr/bin/make", "r:/home/u/.ssh", "R:src W:src", "r:/srv/data r:/srv/data/", "R:new/",
 }
 
-// paths are the lists above as flags and as records; that of flags has no way to
-// say "allowed".
+// paths returns the lists above as flags and as records; flags cannot express
+// "allowed".
 func paths() (list []Request) {
 	for i, text := range pathLists {
 		profile := []string{"workspace", "lint-offline"}[i%2]
@@ -100,8 +101,9 @@ func recordOf(text string) string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
-// trees are the features that say enough by themselves: each is met by a command
-// in the work space, by the entrance and the profile where it matters most.
+// trees returns the features that are significant by themselves. Each is
+// combined with a command in the workspace, by the entrance and the profile for
+// which it matters most.
 func trees() (list []Request) {
 	for _, name := range []string{
 		"no-git", "worktree", "worktree-of-bare", "worktree-inside", "worktree-not-named", "worktree-beside", "worktrees", "submodule", "is-submodule", "is-submodule-of-another", "separate-git", "git-link",

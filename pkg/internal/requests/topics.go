@@ -5,7 +5,7 @@ type topic struct {
 	list []Request
 }
 
-// topics are requests one by one.
+// topics lists individual requests.
 var topics = []topic{
 	{"commands", []Request{
 		{Name: "arguments", Flags: "-- go vet ./... a·b"},

@@ -11,8 +11,8 @@ type tree = faketree.Tree
 // authority has the form of a certificate and a key; a plan looks no further.
 const authority = "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n-----BEGIN CERTIFICATE-----\nb3BlbiB0byBhbGw=\n-----END CERTIFICATE-----\n"
 
-// plain is the file system that every request begins with: a machine, a home
-// directory with credentials and caches, and a work tree of git.
+// plain creates the file system of every request: a machine, a home directory
+// with credentials and caches, and a git work tree.
 func plain(t tree) {
 	for _, name := range []string{"sh", "bash", "make", "git", "go", "env", "true"} {
 		t.File("/usr/bin/"+name, "")
@@ -53,7 +53,7 @@ func plain(t tree) {
 	gitDir(t, Work+"/.git")
 }
 
-// gitDir makes a git directory.
+// gitDir creates a git directory.
 func gitDir(t tree, dir string) {
 	t.File(dir+"/HEAD", "ref: refs/heads/main\n")
 	t.File(dir+"/objects/pack/p", "")
@@ -74,7 +74,7 @@ func worktree(t tree, at, repository, name string) {
 	t.File(dir+"/HEAD", "ref: refs/heads/side\n")
 }
 
-// features are what the file system may hold beside.
+// features lists what the file system may contain in addition.
 var features = map[string]func(tree){
 	"no-git":  func(t tree) { t.Remove(Work + "/.git") },
 	"no-home": func(t tree) { t.Remove(Home + "/.gitconfig"); t.Remove(Home + "/.ssh") },

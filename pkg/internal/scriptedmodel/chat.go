@@ -11,7 +11,7 @@ func chat() protocol {
 	return protocol{is: ending("/chat/completions"), stream: chatStream, outputs: chatOutputs}
 }
 
-// chatStream is one chunk with the whole turn, one that finishes it, and the end mark.
+// chatStream returns one chunk with the whole turn, one that finishes it, and the end mark.
 func chatStream(n int, t Turn) []byte {
 	delta, reason := map[string]any{"role": "assistant", "content": t.say}, "stop"
 	if tool, input, ok := t.calls("bash", "command", map[string]any{"description": "as told"}); ok {

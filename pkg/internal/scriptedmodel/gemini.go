@@ -42,7 +42,7 @@ func geminiOutputs(body []byte) ([]string, error) {
 	return outputs, err
 }
 
-// geminiText is the output or the error of a function's response.
+// geminiText returns the output or the error of a function's response.
 func geminiText(response json.RawMessage) string {
 	var fields struct{ Output, Error *string }
 	if json.Unmarshal(response, &fields) == nil {

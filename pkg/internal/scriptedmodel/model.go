@@ -1,16 +1,18 @@
-// Package scriptedmodel is a language model that says what it was told to: a small HTTP server on loopback
-// that lets a test drive a real agent program without an account and without the internet.
+// Package scriptedmodel is a language model that follows a script: a small HTTP server on loopback
+// with which a test drives a real agent program without an account and without the internet.
 //
 //	model := scriptedmodel.Start(t, scriptedmodel.Run("git status"), scriptedmodel.Say("done"))
 //	… run the agent with its model end point at model.URL() …
 //	model.ToolOutputs() // what the agent told the model about each command
 //
-// Contract: turn n of the script answers the n-th request that offers tools; a request past the end of the script
-// is answered with 500 and fails the test. A request that offers none is a side errand of the agent, such as a title for the
-// conversation: it gets a word for an answer and is not counted. Every counted request body is kept.
+// Contract: turn n of the script answers the n-th request that offers tools. A request past the end
+// of the script is answered with 500 and fails the test. A request that offers no tools is an
+// auxiliary one, such as for a title of the conversation: it gets a one-word answer and is not
+// counted. Every counted request body is kept.
 //
-// Limits: it speaks the three streaming protocols that the tests need, as far as their agents read them: the Responses API (Codex CLI),
-// the Gemini API (Gemini CLI) and chat completions (OpenCode). It checks nothing of what the agent sends but that it is JSON.
+// Limits: it implements the three streaming protocols that the tests need, as far as their agents
+// read them: the Responses API (Codex CLI), the Gemini API (Gemini CLI) and chat completions
+// (OpenCode). It checks only that the agent's requests are JSON.
 package scriptedmodel
 
 import (
@@ -23,29 +25,28 @@ import (
 	"testing"
 )
 
-// Turn is one answer of the model: a call of one of the agent's tools, or a
-// final message.
+// Turn is one answer of the model: a call of one of the agent's tools, or a final message.
 type Turn struct {
 	command string
 	tool    string // "" is the agent's shell tool
 	input   any    // of tool: encodes to an object
 	say     string
-	then    func(outputs []string) Turn // makes the turn of what the agent reported
+	then    func(outputs []string) Turn // returns the turn for what the agent reported
 }
 
-// Run is a turn that asks the agent to run a shell command.
+// Run returns a turn that asks the agent to run a shell command.
 func Run(command string) Turn { return Turn{command: command} }
 
-// Call is a turn that asks the agent to call one of its tools, by its own name
-// for it and with an input that encodes to a JSON object.
+// Call returns a turn that asks the agent to call one of its tools, by the agent's own name for it
+// and with an input that encodes to a JSON object.
 func Call(tool string, input any) Turn { return Turn{tool: tool, input: input} }
 
-// Then is a turn that depends on what the agent has reported of each tool call
-// so far, in order.
+// Then returns a turn that depends on what the agent has reported about each tool call so far, in
+// order.
 func Then(turn func(outputs []string) Turn) Turn { return Turn{then: turn} }
 
-// calls is the tool call of a turn. shell is the name of the agent's shell
-// tool and key that of its command line; rest are other members of its input.
+// calls returns the tool call of a turn. shell is the name of the agent's shell tool and key that
+// of its command line; rest are other members of its input.
 func (t Turn) calls(shell, key string, rest map[string]any) (tool string, input any, ok bool) {
 	switch {
 	case t.tool != "":
@@ -60,7 +61,7 @@ func (t Turn) calls(shell, key string, rest map[string]any) (tool string, input 
 	return shell, members, true
 }
 
-// Say is a turn that ends the conversation with a message.
+// Say returns a turn that ends the conversation with a message.
 func Say(message string) Turn { return Turn{say: message} }
 
 // Model is a running server. It stops with the test that started it.
@@ -83,10 +84,11 @@ func Start(t testing.TB, turns ...Turn) *Model {
 	return m
 }
 
-// URL is the root of the server. The Responses API and chat completions are found below /v1, the Gemini API below /v1beta.
+// URL returns the root of the server. The Responses API and chat completions are below /v1, the
+// Gemini API is below /v1beta.
 func (m *Model) URL() string { return m.server.URL }
 
-// Asked is how many turns the agent has asked for.
+// Asked returns the number of turns that the agent has requested.
 func (m *Model) Asked() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -137,15 +139,16 @@ func (m *Model) next(p protocol, body []byte) (int, Turn, bool) {
 	return n, turn, true
 }
 
-// Heard reports whether the last request holds a text, wherever the agent has put
-// it: context that a hook adds has no place of its own in the protocols.
+// Heard reports whether the last request contains a text anywhere: the protocols have no fixed
+// place for context that a hook adds.
 func (m *Model) Heard(text string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.requests) > 0 && bytes.Contains(m.requests[len(m.requests)-1], bytes.Trim(encode(text), `"`))
 }
 
-// ToolOutputs is what the agent reported to the model for each command, in order, as of its last request.
+// ToolOutputs returns what the agent reported to the model about each command, in order, as of its
+// last request.
 func (m *Model) ToolOutputs() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

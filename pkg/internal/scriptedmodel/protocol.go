@@ -26,7 +26,7 @@ func ending(suffix string) func(string) bool {
 	return func(path string) bool { return strings.HasSuffix(path, suffix) }
 }
 
-// offersTools reports whether the model may call a tool; all three protocols name them alike.
+// offersTools reports whether the model may call a tool; all three protocols use the same member.
 func offersTools(body []byte) bool {
 	var request struct {
 		Tools []json.RawMessage `json:"tools"`
@@ -34,7 +34,7 @@ func offersTools(body []byte) bool {
 	return json.Unmarshal(body, &request) == nil && len(request.Tools) > 0
 }
 
-// event is one server-sent event; without a name it is data alone.
+// event returns one server-sent event; without a name it has only data.
 func event(name string, data any) []byte {
 	text := string(encode(data))
 	if name == "" {
@@ -51,7 +51,7 @@ func encode(data any) []byte {
 	return text
 }
 
-// text is a JSON string's value, or the JSON itself when the output is structured.
+// text returns the value of a JSON string, or the JSON itself if the output is structured.
 func text(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

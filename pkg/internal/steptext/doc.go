@@ -1,5 +1,4 @@
-// Package steptext prints the prepared kernel calls of package steps, as strace
-// prints those that are made: with what their arguments point to. Golden tests
-// compare the lines, so nothing in them depends on addresses or on numbers of
-// descriptors.
+// Package steptext prints the prepared kernel calls of package steps in the
+// style of strace, including what their arguments point to. Golden tests
+// compare the lines, so they contain no addresses or descriptor numbers.
 package steptext

@@ -18,15 +18,16 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// Forms are what steps look like, without what they are about: most steps are
-// made for one path after the other. Each form has a name, by the calls in it.
+// Forms collects the shapes of steps without the objects that they are about,
+// because most steps are repeated for one path after the other. Each form has a
+// name, derived from the calls in it.
 type Forms struct {
 	names map[string]string
 	count map[string]int
 	lines []string
 }
 
-// Lines are the forms: for each its name, then its steps.
+// Lines returns the forms: for each its name, then its steps.
 func (f *Forms) Lines() []string { return f.lines }
 
 func (f *Forms) name(calls, steps []string) string {
@@ -52,18 +53,17 @@ func (f *Forms) name(calls, steps []string) string {
 	return name
 }
 
-// Printer prints the steps of one program. Slots are called after the step that
-// fills them, so that one step more does not rename all that come after it.
+// Printer prints the steps of one program. A slot is named after the step that
+// fills it, so that an additional step does not rename all later slots.
 type Printer struct {
 	Forms     *Forms
-	Argv, Env []string // printed by name, as they are the plan's
+	Argv, Env []string // printed by name, because they come from the plan
 	names     map[steps.Slot]string
 	taken     map[string]int
 }
 
-// Program prints every step. Those that follow each other and are about the same
-// thing are one line: the name of their form, what they are about, and what the
-// form has in the places of $1, $2 and so on.
+// Program prints every step. Consecutive steps about the same object become one
+// line: the name of their form, the object, and the values of $1, $2 and so on.
 func (p *Printer) Program(program *steps.Program) []string {
 	p.names, p.taken = map[steps.Slot]string{steps.Channel: "<channel>"}, map[string]int{}
 	lines := []string{fmt.Sprintf("clone flags=%#x cgroup=%d", program.CloneFlags, program.CgroupFD)}
@@ -92,7 +92,7 @@ func (p *Printer) Program(program *steps.Program) []string {
 	return lines
 }
 
-// group prints steps that are about the same thing.
+// group prints steps about the same object.
 func (p *Printer) group(list []steps.Step) string {
 	var calls, texts, others []string
 	about := list[0].Object
@@ -107,12 +107,12 @@ func (p *Printer) group(list []steps.Step) string {
 	return line
 }
 
-// paths are the strings that differ from use to use.
+// paths matches the strings that differ from use to use.
 var paths = regexp.MustCompile(`"(/|\.overlay)[^"]*"`)
 
-// general takes out of a step what it is about: * is its path, *rel the path
-// without the slash, *dir the directory it is in, *name its name there, and
-// *entry the path as a name. Other paths are numbered.
+// general replaces in a step what it is about: * is the path, *rel the path
+// without the slash, *dir its directory, *name its name there, and *entry the
+// path as a name. Other paths are numbered.
 func general(text, about string, others *[]string) string {
 	if !strings.HasPrefix(about, "/") || about == "/" {
 		return text
@@ -132,7 +132,7 @@ func general(text, about string, others *[]string) string {
 	})
 }
 
-// name calls a slot after the first step that fills it.
+// name names a slot after the first step that fills it.
 func (p *Printer) name(s *steps.Step) {
 	if s.Save == 0 || p.names[s.Save] != "" {
 		return
@@ -178,7 +178,7 @@ func (p *Printer) step(s *steps.Step) string {
 	return b.String()
 }
 
-// conditions are when a step is left out, and what becomes of its failure.
+// conditions prints when a step is skipped, and how its failure is handled.
 func (p *Printer) conditions(b *strings.Builder, s *steps.Step) {
 	if s.Unless != 0 {
 		b.WriteString(" unless " + p.slot(s.Unless))
@@ -224,7 +224,7 @@ func (p *Printer) argument(s *steps.Step, i int) string {
 	return fmt.Sprintf("%#x", number)
 }
 
-// memory prints what an address leads to, by the call that takes it.
+// memory prints what an address points to, according to the call that takes it.
 func (p *Printer) memory(s *steps.Step, i int, at unsafe.Pointer) string {
 	switch s.Call + " " + strconv.Itoa(i) {
 	case "openat2 2":
@@ -255,7 +255,7 @@ func (p *Printer) memory(s *steps.Step, i int, at unsafe.Pointer) string {
 		return "message " + hash(unsafe.Slice(header.Iov.Base, header.Iov.Len))
 	case "setsockopt 3":
 		return fmt.Sprint("{", *(*int32)(at), "}")
-	case "sendto 1", "bind 1": // struct rtmsg behind its header, struct sockaddr
+	case "sendto 1", "bind 1": // struct rtmsg after its header, struct sockaddr
 		n, _, _ := s.Args[2].Value()
 		return hex.EncodeToString(unsafe.Slice((*byte)(at), n))
 	case "rt_sigprocmask 1":
@@ -274,7 +274,7 @@ func (p *Printer) memory(s *steps.Step, i int, at unsafe.Pointer) string {
 	return strconv.Quote(unix.BytePtrToString((*byte)(at)))
 }
 
-// texts are the calls whose other addresses are those of C strings.
+// texts lists the calls whose other addresses are those of C strings.
 var texts = map[string]bool{
 	"prctl": true, "openat": true, "openat2": true, "sethostname": true, "chdir": true, "execve": true, "renameat2": true, "mkdirat": true, "unlinkat": true, "newfstatat": true, "fstatat": true,
 	"umount2": true, "open_tree": true, "mount_setattr": true, "fsopen": true, "fsconfig": true, "move_mount": true, "symlinkat": true, "mknodat": true, "mount": true, "pivot_root": true,
@@ -296,7 +296,7 @@ func hash(b []byte) string {
 	return fmt.Sprintf("sha256=%x", sum[:8])
 }
 
-// array is the strings of an execve(2).
+// array returns the strings passed to an execve(2).
 func (p *Printer) array(at unsafe.Pointer) string {
 	var list []string
 	for next := at; *(*unsafe.Pointer)(next) != nil; next = unsafe.Add(next, unsafe.Sizeof(next)) {

@@ -1,7 +1,7 @@
-// Package textdelta writes one text as what is different from another, so that a
-// golden file of many texts that resemble each other stays short and can be
-// read. The two texts alone decide what is written, and with the other one it
-// says all of the first.
+// Package textdelta writes one text as its differences from another, so that a
+// golden file of many similar texts stays short and readable. The output
+// depends only on the two texts; together with the base text it determines the
+// whole text.
 package textdelta
 
 import (
@@ -9,12 +9,13 @@ import (
 	"slices"
 )
 
-// width is how much of a line says where a difference begins.
+// width is the length of the part of a line that shows where a difference
+// begins.
 const width = 44
 
-// Lines returns what turns the lines of base into those of text: for each
-// difference the line of base that it comes after, then the lines that go, the
-// first of them by their text, then those that come.
+// Lines returns the differences that turn the lines of base into those of text.
+// For each difference it returns the preceding line of base, then the removed
+// lines, of which the first is shown as text, then the added ones.
 func Lines(base, text []string) (out []string) {
 	begin := 0
 	for begin < min(len(base), len(text)) && base[begin] == text[begin] {
@@ -46,10 +47,10 @@ func Lines(base, text []string) (out []string) {
 	return out
 }
 
-// most is how many lines that go are told.
+// most is the number of removed lines that are shown.
 const most = 1
 
-// shortened tells the first ones: base has the others.
+// shortened keeps the first removed lines: base has the others.
 func shortened(gone []string) []string {
 	if rest := len(gone) - most; rest > 1 {
 		return append(gone[:most], fmt.Sprintf("-- and %d more", rest))
@@ -57,8 +58,8 @@ func shortened(gone []string) []string {
 	return gone
 }
 
-// lengths are those of the longest common subsequences of what is left of both
-// from each place on.
+// lengths returns the lengths of the longest common subsequences of the
+// remaining lines of both texts, for each pair of positions.
 func lengths(b, t []string) [][]int32 {
 	table := make([][]int32, len(b)+1)
 	for i := range table {
@@ -76,8 +77,8 @@ func lengths(b, t []string) [][]int32 {
 	return table
 }
 
-// place names the line of base before a difference, with which of those it is
-// that look the same.
+// place identifies the line of base before a difference, with its ordinal among
+// equal lines.
 func place(base []string, at int) string {
 	if at == 0 {
 		return "@ the beginning"

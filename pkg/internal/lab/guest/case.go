@@ -16,8 +16,9 @@ import (
 	"ethos/pkg/internal/lab"
 )
 
-// runCase returns the case's exit status, 128+n for a signal, 255 when it could not be started or left a process behind that holds its output.
-// The output goes through a pipe: a case has no terminal.
+// runCase returns the case's exit status: 128+n for a signal, 255 if it could not be started or
+// left a process that keeps its output open. The output goes through a pipe: a case has no
+// terminal.
 func runCase(out io.Writer, c lab.Case) int {
 	group, err := place(c)
 	if err != nil {
@@ -51,7 +52,7 @@ func runCase(out io.Writer, c lab.Case) int {
 
 const cgroupRoot = "/sys/fs/cgroup"
 
-// place makes the cgroup that the case starts in and returns its descriptor.
+// place creates the cgroup for the case and returns its descriptor.
 func place(c lab.Case) (*os.File, error) {
 	dir, owner := cgroupRoot, max(c.UID, c.Owner)
 	switch c.Cgroup {
@@ -85,12 +86,12 @@ func place(c lab.Case) (*os.File, error) {
 	return os.Open(dir)
 }
 
-// enable passes the controllers that limits need on to the children of dir.
+// enable enables, for the children of dir, the controllers that limits need.
 func enable(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+cpu +memory +pids +io"), 0)
 }
 
-// populate starts a process in dir that stays.
+// populate starts a process in dir that stays there.
 func populate(dir string) error {
 	group, err := os.Open(dir)
 	if err != nil {
@@ -102,7 +103,7 @@ func populate(dir string) error {
 	return cmd.Start()
 }
 
-// delegate gives dir to a user as cgroup-v2.rst, "Model of Delegation", describes.
+// delegate delegates dir to a user as described in cgroup-v2.rst, "Model of Delegation".
 func delegate(dir string, uid uint32) error {
 	for _, name := range []string{".", "cgroup.procs", "cgroup.subtree_control", "cgroup.threads"} {
 		if err := os.Chown(filepath.Join(dir, name), int(uid), int(uid)); err != nil {

@@ -1,7 +1,8 @@
 //go:build linux
 
-// Command guest is the init of a lab guest. It makes the initial RAM file system a root that pivot_root(2) accepts, mounts what a Linux system has,
-// runs the cases of its plan one after the other, prints the tally and powers off.
+// Command guest is the init of a lab guest. It turns the initial RAM file system into a root that
+// pivot_root(2) accepts, mounts the usual file systems, runs the cases of its plan one after the
+// other, prints the tally and powers off.
 package main
 
 import (

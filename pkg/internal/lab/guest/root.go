@@ -12,7 +12,8 @@ import (
 
 const newRoot = "/newroot"
 
-// moveRoot mounts the initial RAM file system once more, on itself, and makes that the root: pivot_root(2) refuses a process whose root is the first mount of all, rootfs.
+// moveRoot mounts the initial RAM file system again on itself and makes that the root, because
+// pivot_root(2) fails for a process whose root is the first mount, rootfs.
 func moveRoot() error {
 	if err := os.Mkdir(newRoot, 0o755); err != nil {
 		return err
@@ -32,7 +33,7 @@ func moveRoot() error {
 	return os.Chdir("/")
 }
 
-// mountAll mounts what a Linux system has.
+// mountAll mounts the usual file systems.
 func mountAll() error {
 	unix.Umask(0)
 	defer unix.Umask(0o022)
