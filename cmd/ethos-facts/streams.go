@@ -88,7 +88,7 @@ func (w *writer) again(l *record.Line) error {
 	}
 	actor.AdminApproved = false
 	actor = w.trust(actor)
-	// A record of an action outside of its workspace says only that its directory is not in it.
+	// The recorded workspace counts only if the directory is outside of it; otherwise it is derived again.
 	if strings.HasPrefix(action.Cwd+"/", strings.TrimSuffix(action.Workspace, "/")+"/") {
 		action.Workspace = ""
 	}
