@@ -31,6 +31,13 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestSkippedScript: a script that finds nothing to run has not lost its tests.
+func TestSkippedScript(t *testing.T) {
+	if list := parse(t, "1..0 # SKIP no locale\n"); len(list) != 1 || list[0].Status != Skipped {
+		t.Errorf("%+v", list)
+	}
+}
+
 func TestStored(t *testing.T) {
 	store := t.TempDir()
 	for name, text := range map[string]string{
