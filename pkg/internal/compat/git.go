@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"ethos/pkg/record"
@@ -32,7 +31,7 @@ type Refusal struct {
 }
 
 var (
-	caseLine = regexp.MustCompile(`^(ok|not ok) ([0-9]+) - (.*)$`)
+	caseLine = regexp.MustCompile(`^(ok|not ok) ([0-9]+) (?:- )?(.*)$`)
 	refusal  = regexp.MustCompile(`(?m)^ethos-git: error: .*\(([a-z_]+\.[a-z_]+)\)$`)
 	unread   = regexp.MustCompile(`(?m)^ethos-git: error: policy\.incomplete: `)
 )
@@ -51,7 +50,8 @@ func ParseGit(output []byte) ([]Case, error) {
 			since.WriteString(line)
 			continue
 		}
-		name, known, _ := strings.Cut(m[3], " # ")
+		name, known, _ := strings.Cut(" "+m[3], " # ")
+		name = strings.TrimPrefix(name, " ")
 		c := Case{Name: m[2] + " " + name, Status: Failed, Output: since.String()}
 		switch {
 		case strings.HasPrefix(known, "skip"):
@@ -84,17 +84,24 @@ func Refusals(outside, under []Case, stored []string) (list []Refusal) {
 	return list
 }
 
-// unseen is the first of the policies that no test's output shows.
+// unseen is the first of the policies that refused more often than the output of the
+// tests shows.
 func unseen(under []Case, stored []string) string {
+	shown := map[string]int{}
+	for _, c := range under {
+		for _, m := range refusal.FindAllStringSubmatch(c.Output, -1) {
+			shown[m[1]]++
+		}
+	}
 	for _, policy := range stored {
-		if !slices.ContainsFunc(under, func(c Case) bool { return strings.Contains(c.Output, "("+policy+")") }) {
+		if shown[policy]--; shown[policy] < 0 {
 			return policy
 		}
 	}
 	return ""
 }
 
-// Stored lists the policies that refused, of the records in a store of ethos.
+// Stored lists the policy of each refusal among the records in a store of ethos.
 func Stored(store string) (list []string, err error) {
 	err = filepath.WalkDir(store, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".ndjson" {
@@ -109,7 +116,7 @@ func Stored(store string) (list []string, err error) {
 			if err := json.Unmarshal(line, &r); err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
-			if d := r.Decision; d.Verdict != record.VerdictAllow && len(d.Matches) > 0 && !slices.Contains(list, d.Matches[0].ID) {
+			if d := r.Decision; d.Verdict != record.VerdictAllow && len(d.Matches) > 0 {
 				list = append(list, d.Matches[0].ID)
 			}
 		}

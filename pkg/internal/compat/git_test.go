@@ -33,8 +33,10 @@ func TestRefusals(t *testing.T) {
 
 // TestSkippedScript: a script that finds nothing to run has not lost its tests.
 func TestSkippedScript(t *testing.T) {
-	if list := parse(t, "1..0 # SKIP no locale\n"); len(list) != 1 || list[0].Status != Skipped {
-		t.Errorf("%+v", list)
+	for _, text := range []string{"1..0 # SKIP no locale\n", "ok 1 # skip grep pcre (missing LIBPCRE2)\n"} {
+		if list := parse(t, text); len(list) != 1 || list[0].Status != Skipped {
+			t.Errorf("%q: %+v", text, list)
+		}
 	}
 }
 
@@ -50,7 +52,7 @@ func TestStored(t *testing.T) {
 		}
 	}
 	list, err := Stored(store)
-	if d := cmp.Diff([]string{"git.a", "git.d"}, list); d != "" || err != nil {
+	if d := cmp.Diff([]string{"git.a", "git.a", "git.d"}, list); d != "" || err != nil {
 		t.Error(d, err)
 	}
 }
