@@ -28,10 +28,11 @@ type Built struct {
 
 // Names on the root's tmpfs that are removed before the root is complete.
 const (
-	maskDir  = ".mask"
-	maskFile = ".maskfile"
-	textFile = ".text"
-	linkFile = ".link"
+	privateDirs = ".private" // holds what is mounted over directories of the host; nobody can enter it
+	maskDir     = ".mask"
+	maskFile    = ".maskfile"
+	textFile    = ".text"
+	linkFile    = ".link"
 )
 
 type builder struct {
@@ -199,7 +200,8 @@ func (b *builder) parents(dir string) {
 }
 
 // private gives a directory of the tmpfs its own mount, so that it stays writable when the
-// root becomes read-only.
+// root becomes read-only. Over a directory of the host, the directory is elsewhere in the
+// tmpfs: all private directories are in one file system, whose size is bounded and watched.
 func (b *builder) private(m *Mount, inTmpfs bool) {
 	tree := b.slots.New()
 	b.Trees[m.Target] = tree
@@ -207,7 +209,12 @@ func (b *builder) private(m *Mount, inTmpfs bool) {
 		b.add(into(step("openat", unix.SYS_OPENAT, m.Target, atCwd(), steps.Str(inRoot(m.Target)), steps.Int(unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW)), tree))
 		return
 	}
-	b.add(into(clonePath(inRoot(m.Target), m.Target), tree), setAttr(tree, attributes(m), m.Target))
+	source := inRoot(m.Target)
+	if !inTmpfs {
+		source = b.once(privateDirs, mkdir(privateDirs, 0, m.Target)) + "/" + strconv.Itoa(len(b.Trees))
+		b.add(mkdir(source, m.mode(), m.Target))
+	}
+	b.add(into(clonePath(source, m.Target), tree), setAttr(tree, attributes(m), m.Target))
 	b.attach(m, inTmpfs)
 }
 
