@@ -165,9 +165,10 @@ func TestLandlockBackendEnds(t *testing.T) {
 // TestLandlockBackendRefuses what it cannot hold, with a way out that is one.
 func TestLandlockBackendRefuses(t *testing.T) {
 	needAlone(t)
-	base := script(t, "touch ran")
+	base := script(t, "touch out/ran") // beside what is denied, nothing new can be made
 	base.Backend = Landlock
 	write(t, filepath.Join(base.Workspace, "keys/a.key"), "secret")
+	write(t, filepath.Join(base.Workspace, "out/kept"), "")
 	for name, c := range map[string]struct {
 		ask, out func(s *Spec)
 	}{
