@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path"
 	"time"
 
 	"ethos/pkg/attest"
@@ -27,6 +28,9 @@ func sign(ctx context.Context, sys *cli.System, order proof.AttestOrder) error {
 		return err
 	}
 	predicate, err := attest.Make(order.Want, order.Needs, lines)
+	if home := sys.Getenv("HOME"); path.IsAbs(home) {
+		predicate.Home = home
+	}
 	var bundle []byte
 	if err == nil {
 		bundle, err = attest.Sign(ctx, key, attest.Subject{Commit: order.Commit, Tree: order.Want.Tree, SHA256: order.SHA256}, predicate)
@@ -36,6 +40,13 @@ func sign(ctx context.Context, sys *cli.System, order proof.AttestOrder) error {
 	}
 	if err != nil {
 		return cli.Errorf(cli.NegativeStatus, "run it again without the secret in its command, through ethos-facts and ethos-decide", "not attested: %w", err)
+	}
+	runs, err := predicate.Lines()
+	if err == nil {
+		err = derivable(predicate, runs, order.Want.Workspace, order.Commit)
+	}
+	if err != nil {
+		sys.Warn("ethos-trace verify will need --recorded-facts: "+err.Error(), "commit the files that the command names, and run it again")
 	}
 	_, err = sys.Records().Write(bundle)
 	return err

@@ -12,6 +12,8 @@ import (
 
 	"ethos/pkg/attest"
 	"ethos/pkg/cli"
+	"ethos/pkg/facts/committed"
+	"ethos/pkg/gitrepo"
 	"ethos/pkg/policy"
 	"ethos/pkg/printable"
 	"ethos/pkg/proof"
@@ -34,6 +36,9 @@ func verify(ctx context.Context, sys *cli.System, order proof.VerifyOrder) error
 		return err
 	}
 	p, err := derive(ctx, by, text, order, sources)
+	if errors.Is(err, committed.ErrDiffer) {
+		return cli.Errorf(cli.NegativeStatus, "--recorded-facts accepts the signer's word for them", "%s: %w", printable.Line(order.Bundle), err)
+	}
 	if err != nil {
 		return cli.Errorf(cli.NegativeStatus, "nothing that it says is proven", "%s: %w", printable.Line(order.Bundle), err)
 	}
@@ -125,7 +130,24 @@ func derive(ctx context.Context, by attest.Verifier, text []byte, order proof.Ve
 			return p, fmt.Errorf("run %s: %w", printable.Line(l.ID()), err)
 		}
 	}
-	return p, nil
+	if order.Recorded {
+		return p, nil
+	}
+	return p, derivable(p, lines, order.Repository, order.Commit)
+}
+
+// derivable derives the facts of the runs again and compares them.
+func derivable(p attest.Predicate, lines []*record.Line, root, commit string) error {
+	revision, err := gitrepo.FindRevision(root, commit)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		if err := committed.Check(l, revision, p.Home); err != nil {
+			return fmt.Errorf("run %s: %w", printable.Line(l.ID()), err)
+		}
+	}
+	return nil
 }
 
 // decide decides a recorded action again, from its recorded facts, and compares the decisions.

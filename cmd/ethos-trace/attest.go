@@ -68,6 +68,7 @@ type attested struct {
 	Need    []string `sep:"none" placeholder:"CMD" help:"With --commit: the bundle has to prove this command; by default it says which."`
 	Control []string `placeholder:"NAME" help:"With --commit: these controls had to be in force, as for prove."`
 	Policy  []string `sep:"none" placeholder:"FILE" help:"With --commit: a policy file that decided about the runs, beside the shipped packs."`
+	Facts   bool     `name:"recorded-facts" help:"With --commit: accept the facts of a run as recorded, even if they do not follow from its action and the files of the commit."`
 	Bundle  string   `arg:"" optional:"" name:"bundle" help:"With --commit: the bundle."`
 }
 
@@ -76,11 +77,13 @@ func (c *attested) check(sys *cli.System, asJSON bool) error {
 	if c.Bundle == "" || c.Key == "" && c.Allowed == "" || c.Signer != "" && c.Allowed == "" {
 		return cli.Errorf(cli.Usage, "ethos-trace verify --commit REV --key FILE BUNDLE, or --allowed-signers FILE [--signer NAME]", "a bundle is checked with its commit and a public key")
 	}
-	rev, err := gitrepo.FindRevision(trace.WorkTree(sys.Dir), c.Commit)
+	root := trace.WorkTree(sys.Dir)
+	rev, err := gitrepo.FindRevision(root, c.Commit)
 	if err != nil {
 		return cli.Errorf(cli.BadInput, "fetch it first", "--commit: %w", err)
 	}
 	return cli.Become(sys, attester, proof.Order{Verify: &proof.VerifyOrder{
-		Bundle: c.Bundle, Key: cmp.Or(c.Key, c.Allowed), SSH: c.Allowed != "", Identity: c.Signer, Commit: rev.Commit, Tree: rev.Tree, SHA256: rev.SHA256, Need: c.Need, Control: c.Control, Policy: c.Policy, JSON: asJSON,
+		Bundle: c.Bundle, Key: cmp.Or(c.Key, c.Allowed), SSH: c.Allowed != "", Identity: c.Signer, Commit: rev.Commit, Tree: rev.Tree, SHA256: rev.SHA256,
+		Repository: root, Need: c.Need, Control: c.Control, Policy: c.Policy, Recorded: c.Facts, JSON: asJSON,
 	}})
 }

@@ -22,7 +22,8 @@ type verifyCmd struct {
 // Help implements kong.HelpProvider.
 func (*verifyCmd) Help() string {
 	return `With --commit, a clone and a public key are enough: the signature is checked, the policies here decide about the recorded runs again, and what the bundle says
-is derived again from them. Their facts are taken as recorded, and that the commands ran is the word of who signed.
+is derived again from them. Their facts are derived again from their actions and the files of the commit; what they say of the machine is taken as
+recorded. That the commands ran is the word of who signed.
 
 Status 1: something is wrong with the store, or the bundle proves nothing; 3: the store, the key, the commit or the bundle cannot be read.`
 }
@@ -32,7 +33,7 @@ func (c *verifyCmd) Run(_ context.Context, sys *cli.System) error {
 	switch {
 	case c.Commit != "":
 		return c.check(sys, c.JSON)
-	case c.Bundle != "" || c.Key+c.Allowed+c.Signer != "" || len(c.Need)+len(c.Control)+len(c.Policy) > 0:
+	case c.Bundle != "" || c.Key+c.Allowed+c.Signer != "" || len(c.Need)+len(c.Control)+len(c.Policy) > 0 || c.Facts:
 		return cli.Errorf(cli.Usage, "ethos-trace verify --commit REV --key FILE BUNDLE", "a bundle, and what is asked of it, go with --commit")
 	}
 	s, err := c.open(sys)

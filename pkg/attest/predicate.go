@@ -13,14 +13,15 @@ import (
 
 // Predicate is what is said of a commit.
 type Predicate struct {
-	Workspace string            `json:"workspace"` // where the runs were
-	Time      string            `json:"time"`      // when it was said, RFC 3339
-	Controls  []string          `json:"controls"`  // that had to be in force
-	Variables []string          `json:"variables"` // that may have been declared
-	Needs     []proof.Verdict   `json:"needs"`     // each proven
-	Policies  []string          `json:"policies"`  // digests of the policy sets that decided, sorted
-	Weakest   []string          `json:"weakest"`   // "control: state" of what was asked for and not enforced in some run, sorted
-	Runs      []json.RawMessage `json:"runs"`      // the records, without what was printed
+	Workspace string            `json:"workspace"`      // where the runs were
+	Home      string            `json:"home,omitempty"` // home directory of who ran them; absolute
+	Time      string            `json:"time"`           // when it was said, RFC 3339
+	Controls  []string          `json:"controls"`       // that had to be in force
+	Variables []string          `json:"variables"`      // that may have been declared
+	Needs     []proof.Verdict   `json:"needs"`          // each proven
+	Policies  []string          `json:"policies"`       // digests of the policy sets that decided, sorted
+	Weakest   []string          `json:"weakest"`        // "control: state" of what was asked for and not enforced in some run, sorted
+	Runs      []json.RawMessage `json:"runs"`           // the records, without what was printed
 }
 
 // Make says it of a store's records. Each need has to be proven; records are the lines of the runs that prove them.

@@ -214,7 +214,7 @@ func trace() Program {
 		{Name: "show", Operands: Words, Options: []Option{looking, {Name: "json", Bool: true, Class: Neutral}}},
 		{Name: "verify", Operands: Words, Options: []Option{
 			looking, {Name: "json", Bool: true, Class: Neutral}, {Name: "commit", Class: Neutral}, {Name: "key", Class: Neutral}, {Name: "allowed-signers", Class: Neutral}, {Name: "signer", Class: Neutral}, {Name: "need", Class: Neutral},
-			{Name: "control", Class: Neutral}, {Name: "policy", Class: Neutral},
+			{Name: "control", Class: Neutral}, {Name: "policy", Class: Neutral}, {Name: "recorded-facts", Bool: true, Class: Neutral},
 		}},
 		{Name: "attest", Person: true, Operands: Words, Options: []Option{
 			looking, {Name: "key", Class: Neutral}, {Name: "ssh-key", Class: Neutral}, {Name: "need", Class: Neutral}, {Name: "within", Class: Neutral}, {Name: "control", Class: Neutral}, {Name: "allow-env", Class: Neutral},

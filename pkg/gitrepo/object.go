@@ -16,7 +16,7 @@ import (
 	"syscall"
 )
 
-// Limits for objects. Only commits, trees and tags are read, not blobs.
+// Limits for objects.
 const (
 	maxObject     = 32 << 20
 	maxAlternates = 32

@@ -44,10 +44,12 @@ type VerifyOrder struct {
 	SSH          bool   // the key file is a list of allowed signers
 	Identity     string // the required signer, with SSH; "" for any of them
 	Commit, Tree string // what the bundle has to be about
+	Repository   string // a work tree of a repository that has the commit
 	SHA256       string // of the commit's content
 	Need         []string
 	Control      []string // empty: [DefaultControls]
 	Policy       []string // policy files in addition to the shipped packs
+	Recorded     bool     // accept facts that cannot be derived again
 	JSON         bool     // print an [Answer]
 }
 

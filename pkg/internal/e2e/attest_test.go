@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"testing"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/record"
 )
 
 // signing is a key, and its halves in PEM.
@@ -151,6 +153,90 @@ func TestAttest(t *testing.T) {
 		}
 	}
 	verify(bundle, "--key ../pub").mustExit(t, 2)
+}
+
+// TestAttestFacts: facts that are not those of the action on the commit are refused, whoever signed. Those that only the machine can know are the signer's
+// word when it is asked for.
+func TestAttestFacts(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	s := newSession(t)
+	ours := newSigning(t)
+	s.write("check", "#!/bin/sh\ngrep good content\n")
+	s.write("content", "good\n")
+	s.write(".gitignore", "build\n")
+	s.write("build/names", "build/a\nbuild/b\n")
+	s.write(".git/key", ours.private)
+	s.shell("chmod 600 .git/key && chmod +x check && ln -s content link && git add -A && git commit -qm one").mustSucceed(t)
+	const listed = "xargs -a build/names rm -f"
+	s.shell("printf './check\ncat link\n"+listed+"\n' | ethos-facts --from lines | ethos-decide | ethos-sandbox --tree | ethos-trace").mustExit(t, 0)
+	sign := func(needs string) outcome { return s.shell("ethos-trace attest HEAD --key .git/key " + needs) }
+	honest, beside := sign("--need ./check --need 'cat link'").mustSucceed(t), sign("--need '"+listed+"'").mustSucceed(t)
+	if honest.stderr != "" || !strings.Contains(beside.stderr, "--recorded-facts") {
+		t.Errorf("%q, %q", honest.stderr, beside.stderr)
+	}
+	there := s.away(t, ours.public, ours.public)
+	there.home = t.TempDir()
+	there.env = append(there.env, "HOME="+there.home)
+	verify := func(bundle, flags string) outcome {
+		t.Helper()
+		there.write("bundle", bundle)
+		return there.shell("cd clone && ethos-trace verify --commit main --key ../pub " + flags + " ../bundle")
+	}
+	verify(honest.stdout, "").mustExit(t, 0)
+	if o := verify(beside.stdout, "").mustExit(t, 1); !strings.Contains(o.stderr, "do not follow from its action") || !strings.Contains(o.stderr, "--recorded-facts") {
+		t.Errorf("facts of what git ignores: %v", o)
+	}
+	verify(beside.stdout, "--recorded-facts").mustExit(t, 0)
+	there.shell("cd clone && ethos-trace verify --recorded-facts").mustExit(t, 2)
+	for what, change := range map[string]func(*record.Facts){
+		"another command": func(f *record.Facts) { f.Shell.Commands[0].Name = "true" },
+		"a link less":     func(f *record.Facts) { f.Files = []record.File{} },
+		"more to read":    func(f *record.Facts) { f.Capabilities.ReadPaths = []string{"/opt/x"} },
+	} {
+		forged := ours.again(t, honest.stdout, func(p map[string]any) {
+			runs := p["runs"].([]any)
+			for i := range runs {
+				runs[i] = resealed(t, runs[i], change)
+			}
+		})
+		if o := verify(forged, "").mustExit(t, 1); !strings.Contains(o.stderr, "do not follow from its action") {
+			t.Errorf("%s: %v", what, o)
+		}
+		verify(forged, "--recorded-facts").mustExit(t, 0) // so that it is refused for the facts alone
+	}
+}
+
+// resealed is a record with other facts, and a decision about these.
+func resealed(t *testing.T, run any, change func(*record.Facts)) (out any) {
+	t.Helper()
+	text, err := json.Marshal(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := record.ParseLine(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f record.Facts
+	var d record.Decision
+	if err := errors.Join(l.Decode("facts", &f), l.Decode("decision", &d)); err != nil {
+		t.Fatal(err)
+	}
+	change(&f)
+	err = l.Set("facts", f)
+	if err == nil {
+		d.Subject, err = l.Subject()
+	}
+	if err == nil {
+		d, err = d.Sealed()
+	}
+	if err == nil {
+		err = l.Set("decision", d)
+	}
+	if err != nil || json.Unmarshal(l.AppendTo(nil), &out) != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // keysNameTheWayOut: a private key that is not there, is none, or can be read by others signs nothing.
