@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"pkg/sandbox/exec"},
 	{"pkg/sandbox/prove"},
 	{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"},
-	{"pkg/sandbox/probe", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard", "pkg/session"},
+	{"pkg/facts/committed", "pkg/sandbox/probe", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard", "pkg/session"},
 	{"pkg/trace/otlp"},
 	{"pkg/cli"},
 	{"pkg/ethosargs/argstest"},
