@@ -9,8 +9,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
-	"strings"
 
 	"ethos/pkg/catalog"
 	"ethos/pkg/ceiling"
@@ -18,7 +16,7 @@ import (
 	"ethos/pkg/policy"
 	"ethos/pkg/printable"
 	"ethos/pkg/proof"
-	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/record"
 )
 
 // bundleCmd distributes the administrator's ceiling to many machines.
@@ -177,8 +175,8 @@ func load(b *ceiling.Bundle) (*ceiling.Ceiling, error) {
 		return nil, wrong(err)
 	}
 	for _, name := range limit.Require {
-		if !slices.Contains(plan.Controls(), name) {
-			return nil, wrong(fmt.Errorf("%s: require: there is no control %q: %s", ceiling.Name, name, strings.Join(plan.Controls(), " ")))
+		if hint, unknown := record.UnknownControl(name); unknown {
+			return nil, wrong(fmt.Errorf("%s: require: unknown control %q: %s", ceiling.Name, name, hint))
 		}
 	}
 	for _, packs := range [][]string{nil, policy.Packs()} {

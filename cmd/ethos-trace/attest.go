@@ -77,6 +77,9 @@ func (c *attested) check(sys *cli.System, asJSON bool) error {
 	if c.Bundle == "" || c.Key == "" && c.Allowed == "" || c.Signer != "" && c.Allowed == "" {
 		return cli.Errorf(cli.Usage, "ethos-trace verify --commit REV --key FILE BUNDLE, or --allowed-signers FILE [--signer NAME]", "a bundle is checked with its commit and a public key")
 	}
+	if err := checkControls(c.Control); err != nil {
+		return err
+	}
 	root := trace.WorkTree(sys.Dir)
 	rev, err := gitrepo.FindRevision(root, c.Commit)
 	if err != nil {

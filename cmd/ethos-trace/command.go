@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/record"
 	"ethos/pkg/trace"
 )
 
@@ -46,7 +47,7 @@ func program() cli.Program {
 		Kind:     cli.Filter,
 		Commands: new(commands),
 		Values: func() map[string][]string {
-			return map[string][]string{"--agent": {"claude", "codex", "gemini", "cursor", "copilot", "opencode"}}
+			return map[string][]string{"--agent": {"claude", "codex", "gemini", "cursor", "copilot", "opencode"}, "--control": record.Controls()}
 		},
 		Examples: []cli.Example{
 			{Command: "ethos-facts -- go vet ./... | ethos-decide | ethos-sandbox | ethos-trace --sarif build/vet.sarif", Text: "Run a checker and keep its findings."},

@@ -63,6 +63,9 @@ func (c *proveCmd) Run(ctx context.Context, sys *cli.System) error {
 
 // find judges the needs.
 func (c *proveCmd) find(ctx context.Context, sys *cli.System) (proof.Answer, proof.Want, error) {
+	if err := checkControls(c.Control); err != nil {
+		return proof.Answer{}, proof.Want{}, err
+	}
 	space, err := filepath.EvalSymlinks(c.root(sys))
 	if err != nil {
 		return proof.Answer{}, proof.Want{}, err
@@ -102,6 +105,16 @@ func (c *proveCmd) find(ctx context.Context, sys *cli.System) (proof.Answer, pro
 		out.Proven = out.Proven && v.State == proof.Proven
 	}
 	return out, want, nil
+}
+
+// checkControls refuses names that no evidence can contain: a run would seem to lack them.
+func checkControls(names []string) error {
+	for _, name := range names {
+		if hint, unknown := record.UnknownControl(name); unknown {
+			return cli.Errorf(cli.Usage, hint, "--control: unknown control %q", name)
+		}
+	}
+	return nil
 }
 
 // root returns the workspace.

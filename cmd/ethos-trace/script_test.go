@@ -81,9 +81,9 @@ func edit(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(found[0], []byte(strings.Replace(text, args[1], args[2], 1)), 0o600))
 }
 
-// status N: ethos-trace, reading the script's standard input, exits with N.
+// status N ARG…: ethos-trace, reading the script's standard input, exits with N.
 func status(ts *testscript.TestScript, _ bool, args []string) {
-	err := ts.Exec("ethos-trace")
+	err := ts.Exec("ethos-trace", args[1:]...)
 	code := 0
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

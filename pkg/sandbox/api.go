@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"ethos/pkg/record"
 	"ethos/pkg/sandbox/control"
 	"ethos/pkg/sandbox/exec"
 	"ethos/pkg/sandbox/explain"
@@ -129,7 +130,7 @@ const (
 )
 
 // Controls lists every control, in the order of the evidence.
-func Controls() []string { return plan.Controls() }
+func Controls() []string { return record.Controls() }
 
 // NoEvidence returns the evidence of an action for which no plan was made.
 var NoEvidence = plan.NoEvidence

@@ -131,7 +131,7 @@ func TestAttest(t *testing.T) {
 		"by us, not asked": {theirs.again(t, bundle, func(map[string]any) {}), usual, "not by this key"},
 		"another commit":   {bundle, "--commit two --key ../pub", "subject is not commit"},
 		"another need":     {bundle, usual + " --need ./third", "./third"},
-		"another control":  {bundle, usual + " --control cache", "cache was not asked for"},
+		"another control":  {bundle, usual + " --control caches", "caches was not asked for"},
 		"other policies":   {bundle, "--commit main --key ../pub", "other policies"},
 		"changed":          {strings.Replace(bundle, `"payload":"`, `"payload":"A`, 1), usual, "not by this key"},
 		"a record dropped": {ours.again(t, bundle, func(p map[string]any) { p["runs"] = p["runs"].([]any)[:1] }), usual, "missing"},

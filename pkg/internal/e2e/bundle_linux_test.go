@@ -151,7 +151,7 @@ func hostileBundles(t *testing.T, by signing) map[string]struct{ text, has strin
 		"the keys":              {"trusted_keys", by.public, "is no name for a file of a bundle"},
 		"a policy of no sense":  {"policy.d/x.yml", "version: 1\npolicies:\n  - id: corp.x\n    wen: true\n", "wen"},
 		"an unknown capability": {"ceiling.yaml", "version: 1\ncapabilities: {networks: none}\n", "networks"},
-		"an unknown control":    {"ceiling.yaml", "version: 1\nrequire: [landlok]\n", `no control "landlok"`},
+		"an unknown control":    {"ceiling.yaml", "version: 1\nrequire: [landlok]\n", `unknown control "landlok": did you mean "landlock"?`},
 		"a wrong example":       {"policy.d/x.yml", strings.Replace(ownPolicy, "[deploy now]", "[echo hello]", 1), "wrong example"},
 	} {
 		var out bytes.Buffer

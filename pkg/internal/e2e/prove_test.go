@@ -42,7 +42,7 @@ func TestProve(t *testing.T) {
 	prove("", "proven")
 	prove("--tree HEAD --within 1h", "proven")
 	s.shell("ethos-trace prove --need ./check --need ./other").mustExit(t, 1)
-	prove("--control cache", "degraded")
+	prove("--control egress", "degraded")
 
 	s.write("content", "good, and more\n")
 	prove("--tree main", "proven")

@@ -9,10 +9,10 @@ import (
 // A layer is a set of packages that may import those of the layers before it, and none of its own.
 // Folders match with everything below them; the longest match counts.
 var layers = [][]string{
-	{"pkg/shorttest"},
+	{"pkg/nearest", "pkg/shorttest"},
 	{"pkg/printable"},
 	{"pkg/record"},
-	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/flagfield", "pkg/nearest", "pkg/nospace", "pkg/protected", "pkg/quantity", "pkg/services", "pkg/snippet", "pkg/egress/rule"},
+	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/flagfield", "pkg/nospace", "pkg/protected", "pkg/quantity", "pkg/services", "pkg/snippet", "pkg/egress/rule"},
 	{"pkg/capability", "pkg/netargs"},
 	{"pkg/ceiling", "pkg/ethosargs"},
 	{"pkg/fileops", "pkg/origin", "pkg/proof", "pkg/shell", "pkg/catalog", "pkg/hook", "pkg/hook/setup", "pkg/egress", "pkg/trust",

@@ -23,7 +23,7 @@ import (
 
 // New returns the controls of one run, in the order in which they are prepared, add their
 // calls and appear in the evidence. They are closed in reverse order. A control with a line
-// in the evidence must also be in the list of package plan.
+// in the evidence must also be in the list of package record.
 func New(j *Job) []Control {
 	if j.machine == nil {
 		j.machine = thisMachine()

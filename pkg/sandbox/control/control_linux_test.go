@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"ethos/pkg/record"
 	"ethos/pkg/sandbox/plan"
 )
 
@@ -17,7 +18,7 @@ func TestControlsAreListed(t *testing.T) {
 		}
 		all = append(all, c.Name())
 	}
-	if want := plan.Controls(); !slices.Equal(lines, want) {
+	if want := record.Controls(); !slices.Equal(lines, want) {
 		t.Errorf("the evidence has %q, the list of names is %q", lines, want)
 	}
 	slices.Sort(all)

@@ -10,6 +10,7 @@ import (
 	"ethos/pkg/capability"
 	"ethos/pkg/ceiling"
 	"ethos/pkg/protected"
+	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/treescan"
 )
@@ -363,8 +364,8 @@ func (b *builder) validateRest(p *Plan) error {
 		return Refuse(CodeDeclaration, "it is cgroup or available", "unknown enforcement %q", p.Enforce)
 	}
 	for _, name := range p.Require {
-		if !slices.Contains(controls, name) {
-			return Refuse(CodeDeclaration, "the controls are "+join(controls), "unknown control %q", name)
+		if hint, unknown := record.UnknownControl(name); unknown {
+			return Refuse(CodeDeclaration, hint, "unknown control %q", name)
 		}
 	}
 	if link, target := throughLink(p.Mounts); link != "" {

@@ -1,17 +1,5 @@
 package plan
 
-import "slices"
-
-// controls are the names of the controls as --require and the evidence use them: those of
-// control.New that have a line in the evidence, in its order.
-var controls = []string{
-	"userns", ControlWorkspace, "mount", "pid", "ipc", "uts", "cgroupns", ControlNetwork, "egress", "publish", "ports", "privileges", "landlock", "seccomp", "unix_sockets",
-	ControlSigning, "cgroup", "rlimits", "timeout", "output", "caches", "environment",
-}
-
-// Controls lists every control, in the order of the evidence.
-func Controls() []string { return slices.Clone(controls) }
-
 // Names of controls that other files refer to. The last two have no line in the evidence;
 // they are layers that a denial names.
 const (
