@@ -15,6 +15,7 @@ import (
 	"ethos/pkg/printable"
 	"ethos/pkg/quantity"
 	"ethos/pkg/sandbox/boundary"
+	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/session"
 )
 
@@ -207,6 +208,9 @@ type sessionPublishCmd struct {
 
 // Run publishes a port until the session ends.
 func (c *sessionPublishCmd) Run(_ context.Context, sys *cli.System) error {
+	if _, malformed := plan.ParsePublished(c.Port); malformed != nil {
+		return cli.Errorf(cli.Usage, malformed.Hint, "%w", malformed)
+	}
 	client, err := dialNamed(sys, c.Name)
 	if err != nil {
 		return err

@@ -22,23 +22,23 @@ func (p Published) String() string {
 
 const publishHint = "write it as [ADDRESS:]HOSTPORT:PORT, such as 8080:8000, where the address is 127.0.0.1 or ::1 in brackets"
 
-// parsePublished parses [ADDRESS:]HOSTPORT:PORT, or one PORT for both.
-func parsePublished(text string) (p Published, err error) {
-	refused := Refuse(CodeDeclaration, publishHint, "--publish %q is not a port of the host and one inside", text)
+// ParsePublished parses [ADDRESS:]HOSTPORT:PORT, or one PORT for both.
+func ParsePublished(text string) (p Published, malformed *Refusal) {
+	malformed = Refuse(CodeDeclaration, publishHint, "%q is not a port of the host and one inside", text)
 	rest, inside := text, text
 	if i := strings.LastIndexByte(text, ':'); i >= 0 {
 		rest, inside = text[:i], text[i+1:]
 	}
-	port, portErr := strconv.ParseUint(inside, 10, 16)
-	if portErr != nil || port == 0 {
-		return p, refused
+	port, err := strconv.ParseUint(inside, 10, 16)
+	if err != nil || port == 0 {
+		return p, malformed
 	}
 	p.Port = uint16(port)
 	if !strings.Contains(rest, ":") {
 		rest = "127.0.0.1:" + rest
 	}
 	if p.Host, err = netip.ParseAddrPort(rest); err != nil || p.Host.Port() == 0 {
-		return p, refused
+		return p, malformed
 	}
 	return p, nil
 }
@@ -59,12 +59,12 @@ func (b *builder) publish(p *Plan) error {
 // cannot be published while the plan is in force. An address other than loopback needs
 // anywhere.
 func (p *Plan) Published(text string, anywhere bool) (Published, error) {
-	published, err := parsePublished(text)
+	published, malformed := ParsePublished(text)
 	switch {
 	case p.Unpublished:
 		return published, Refuse(CodeDeclaration, "leave --publish out", "%s bounds the network, and a port that is published leads in", ceiling.Dir)
-	case err != nil:
-		return published, err
+	case malformed != nil:
+		return published, Refuse(CodeDeclaration, malformed.Hint, "--publish %w", malformed)
 	case !published.Host.Addr().IsLoopback() && !anywhere:
 		return published, Refuse(CodeDeclaration, "name 127.0.0.1 or ::1, or say --publish-any", "--publish %q lets other machines in", text)
 	case !p.Publishes():
