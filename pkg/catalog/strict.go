@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -59,20 +60,40 @@ func decodeYAML(file string, text []byte, v any) error {
 	return nil
 }
 
-// syntax converts the parser's "yaml: line 3: …" to a [ConfigError].
 func (s strict) syntax(text []byte, err error) *ConfigError {
-	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	f := &ConfigError{File: s.file, Message: message, Hint: "the file must be valid YAML"}
-	if m := regexp.MustCompile(`^line (\d+): (.*)`).FindStringSubmatch(message); m != nil {
-		f.Line, _ = strconv.Atoi(m[1])
-		f.Column, f.Message = 1, m[2]
-	}
-	// The parser names no line for an error in the first line.
-	lines := bytes.Split(text, []byte("\n"))
-	if at := max(f.Line, 1); at <= len(lines) && bytes.HasPrefix(bytes.TrimLeft(lines[at-1], " "), []byte("\t")) {
-		f.Line, f.Column, f.Message = at, 1, "a tab at the beginning of a line: YAML takes spaces there"
+	f := &ConfigError{File: s.file, Hint: "the file must be valid YAML"}
+	if f.Line, f.Message = SyntaxError(text, err); f.Line > 0 {
+		f.Column = 1
 	}
 	return f
+}
+
+// SyntaxError splits an error of the YAML parser, "yaml: line 3: …", into the line, 1-based or 0 if it is not known,
+// and the message. A tab in the indentation is found by its own line.
+func SyntaxError(text []byte, err error) (line int, message string) {
+	message = err.Error()
+	if m := regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`).FindStringSubmatch(message); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		message = m[2]
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	if isTab(err) {
+		// The parser names the line in which the value began. It reads forward and stops at the
+		// tab, so the shortest beginning of the file with this error ends in its line.
+		line = 1 + sort.Search(len(lines)-1, func(n int) bool {
+			return isTab(yaml.Unmarshal(bytes.Join(lines[:n+1], nil), new(yaml.Node)))
+		})
+	}
+	// The parser names no line for an error in the first line.
+	if at := max(line, 1); at <= len(lines) && bytes.HasPrefix(bytes.TrimLeft(lines[at-1], " "), []byte("\t")) {
+		return at, "a tab at the beginning of a line: YAML takes spaces there"
+	}
+	return line, message
+}
+
+// isTab reports whether the parser found a tab in the indentation of a value of several lines.
+func isTab(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "found a tab character")
 }
 
 func (s strict) errorAt(n *yaml.Node, hint, format string, args ...any) *ConfigError {

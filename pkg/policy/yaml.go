@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"ethos/pkg/catalog"
 	"ethos/pkg/nearest"
 )
 
@@ -34,8 +34,13 @@ func parseYAML(name string, text []byte) (*document, *yaml.Node) {
 	}
 	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
 	var root, second yaml.Node
-	if err := decoder.Decode(&root); err != nil {
-		d.syntax(err)
+	switch err := decoder.Decode(&root); {
+	case errors.Is(err, io.EOF):
+		d.faultAt(0, 0, "the file is empty")
+		return d, nil
+	case err != nil:
+		line, message := catalog.SyntaxError(text, err)
+		d.faultAt(line, 1, "%s", message)
 		return d, nil
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
@@ -43,26 +48,6 @@ func parseYAML(name string, text []byte) (*document, *yaml.Node) {
 		return d, nil
 	}
 	return d, root.Content[0]
-}
-
-// syntax converts the parser's "yaml: line 3: …" to a fault.
-func (d *document) syntax(err error) {
-	if errors.Is(err, io.EOF) {
-		d.faults = append(d.faults, &Fault{File: d.name, Message: "the file is empty"})
-		return
-	}
-	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	line := 0
-	if rest, ok := strings.CutPrefix(message, "line "); ok {
-		number, text, _ := strings.Cut(rest, ": ")
-		if n, err := strconv.Atoi(number); err == nil {
-			line, message = n, text
-		}
-	}
-	if line >= 1 && line <= len(d.lines) && strings.HasPrefix(strings.TrimLeft(d.lines[line-1], " "), "\t") {
-		message = "a tab at the beginning of a line: YAML takes spaces there"
-	}
-	d.faultAt(line, 1, "%s", message)
 }
 
 func (d *document) fault(at *yaml.Node, format string, args ...any) {
