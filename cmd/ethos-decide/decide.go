@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"ethos/pkg/ceiling"
@@ -100,12 +99,9 @@ type decider struct {
 func (d *decider) needsBoundary() bool { return d.limit != nil && len(d.limit.Require) > 0 }
 
 func (c *decideCmd) decider(sys *cli.System) (*decider, error) {
-	mode := c.Mode
-	if mode == "" {
-		mode = sys.Getenv("ETHOS_MODE")
-	}
-	if mode != "" && !slices.Contains(policy.Modes(), mode) {
-		return nil, cli.Errorf(cli.Usage, "set it to plan, verify, safe or auto", "ETHOS_MODE: unknown trust mode %q", mode)
+	mode, err := record.ModeGiven(c.Mode, sys.Getenv)
+	if err != nil {
+		return nil, cli.Errorf(cli.Usage, record.ModeHint, "%w", err)
 	}
 	return &decider{library: newLibrary(c.policyFlags, sys), mode: mode, approver: newApprover(c.Approve, nil, sys.Now), now: sys.Now}, nil
 }

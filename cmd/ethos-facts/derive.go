@@ -103,15 +103,11 @@ func (c *deriveCmd) behindDashes() bool {
 
 // writer returns the writer for the options.
 func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
-	mode := c.Mode
-	if mode == "" {
-		mode = sys.Getenv("ETHOS_MODE")
-	}
-	if modes := []string{"", record.ModePlan, record.ModeSafe, record.ModeAuto, record.ModeVerify}; !slices.Contains(modes, mode) {
-		return nil, cli.Errorf(cli.Usage, "set it to plan, safe, auto or verify", "ETHOS_MODE: unknown trust mode %q", mode)
+	mode, err := record.ModeGiven(c.Mode, sys.Getenv)
+	if err != nil {
+		return nil, cli.Errorf(cli.Usage, record.ModeHint, "%w", err)
 	}
 	w := &writer{sys: sys, mode: mode, max: c.MaxLine, explain: c.Explain, out: record.NewWriter(sys.Records())}
-	var err error
 	if w.cwd, err = directory(sys, c.Cwd); err != nil {
 		return nil, err
 	}

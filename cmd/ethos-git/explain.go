@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/gitguard"
@@ -20,6 +21,9 @@ func (c *explainCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	e, err := g.Explain(ctx, gitguard.Call{Name: "git", Args: c.Argv.Words(), Dir: sys.Dir, Environ: sys.Environ})
+	if refusal := (*gitguard.Refusal)(nil); errors.As(err, &refusal) {
+		return cli.Errorf(cli.Status(refusal.Status), refusal.Hint, "%w", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,11 @@ type judges struct {
 
 // newJudges finds the two programs. They start with the first record.
 func newJudges(ctx context.Context, sys *cli.System, m matter, workspace, mode string) (*judges, error) {
-	j := &judges{matter: m, ctx: ctx, sys: sys, where: record.Action{Cwd: sys.Dir, Workspace: workspace}, mode: cmp.Or(mode, sys.Getenv("ETHOS_MODE"), record.ModeSafe)}
+	mode, err := record.ModeGiven(mode, sys.Getenv)
+	if err != nil {
+		return nil, m.unjudged(cli.Errorf(cli.Refused, record.ModeHint, "%w", err))
+	}
+	j := &judges{matter: m, ctx: ctx, sys: sys, where: record.Action{Cwd: sys.Dir, Workspace: workspace}, mode: cmp.Or(mode, record.ModeSafe)}
 	self, err := selfPath()
 	if err != nil {
 		return nil, m.unjudged(err)

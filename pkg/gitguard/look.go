@@ -24,6 +24,7 @@ type looked struct {
 	actor     record.Actor
 	workspace string   // the work tree, "" outside of one and if git does not enter it
 	top       string   // the work tree, safe or not
+	modeErr   error    // ETHOS_MODE names no mode
 	planted   []string // what the repository would run and is not trusted: see Executables
 }
 
@@ -122,19 +123,9 @@ func (l *looked) describe(first gitargs.Reading) {
 		cwd = l.call.Dir
 	}
 	l.action = record.Action{Kind: record.KindExec, Argv: l.argv(), Cwd: cwd, Workspace: orElse(l.top, cwd)}
-	l.actor = record.Actor{Tool: "git", Mode: mode(l.call.getenv("ETHOS_MODE"))}
+	mode, err := record.ModeGiven("", l.call.getenv)
+	l.modeErr, l.actor = err, record.Actor{Tool: "git", Mode: orElse(mode, record.ModeSafe)}
 	l.shorten()
-}
-
-// mode returns the trust mode. An unknown mode counts as the strictest.
-func mode(name string) string {
-	switch name {
-	case "":
-		return record.ModeSafe
-	case record.ModePlan, record.ModeSafe, record.ModeAuto, record.ModeVerify:
-		return name
-	}
-	return record.ModePlan
 }
 
 // ownPolicies is the file in which a work space adds policies.

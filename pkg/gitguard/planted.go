@@ -82,8 +82,12 @@ func oneLine(name string) string {
 	return name
 }
 
-// inspect finds what the repository of a call would run that no person has trusted.
+// inspect finds what the repository of a call would run that no person has trusted. It refuses an
+// unknown trust mode.
 func (g *Guard) inspect(l *looked) error {
+	if l.modeErr != nil {
+		return refuse(record.ModeHint, "%v", l.modeErr)
+	}
 	root := l.repo.Record.Root
 	if g.Trusted == nil || root == "" || l.repo.Unsafe || closed(record.InsideGit) { // in a sandbox, what it runs is confined
 		return nil
