@@ -2,6 +2,7 @@ package protected
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -57,6 +58,22 @@ func Secret(name string) bool {
 		return true
 	}
 	return base == ".netrc" || base == ".git-credentials" || base == ".npmrc" || base == ".pypirc"
+}
+
+// published are the words in the name of a PEM file that holds no private key.
+var published = []string{"ca", "cacert", "cacerts", "rootca", "root", "cert", "certs", "certificate", "certificates", "crt", "chain", "fullchain", "bundle", "pub", "public", "csr", "req", "dhparam"}
+
+// Key reports whether a file's name alone says that the file opens something: that it holds a
+// private key, or passwords. Of the names of [Secret] it leaves out environment files, and PEM files
+// that are named for their certificates.
+func Key(name string) bool {
+	if stem, pem := strings.CutSuffix(strings.ToLower(path.Base(name)), ".pem"); pem {
+		words := strings.FieldsFunc(stem, func(r rune) bool { return r < 'a' || r > 'z' })
+		if !slices.Contains(words, "key") && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(published, w) }) {
+			return false
+		}
+	}
+	return Secret(name) && !EnvFile(name)
 }
 
 // system are files outside of home directories that hold secrets of the machine.

@@ -13,6 +13,17 @@ func TestSecret(t *testing.T) {
 	}
 }
 
+func TestKey(t *testing.T) {
+	for name, want := range map[string]bool{
+		"k/server.key": true, "a.pem": true, "site-key.pem": true, "ca-key.pem": true, "rootCA-key.pem": true, "privkey.pem": true, "cakes.pem": true, "ID_ED25519": true, "x.p12": true, ".netrc": true, "p.kdbx": true,
+		"ca.pem": false, "k/corp-CA.pem": false, "rootCA.pem": false, "cert.pem": false, "fullchain1.pem": false, "ca-bundle.pem": false, "id_rsa.pub": false, "ca.crt": false, ".env": false, "key": false, "x.go": false,
+	} {
+		if Key(name) != want {
+			t.Errorf("Key(%q) is %v", name, !want)
+		}
+	}
+}
+
 func TestSensitive(t *testing.T) {
 	for word, want := range map[string]bool{
 		"~/.ssh/id_rsa": true, "/root/.aws/credentials": true, "/home/x/.netrc": true, "/Users/x/.kube/config": true, "/h/.npmrc": true, "/etc/shadow": true, "/etc/shadow-": true,

@@ -324,21 +324,25 @@ func TestNothingProposedForFailures(t *testing.T) {
 }
 
 // TestHostileOutput holds that a command that prints what it wants to have is
-// proposed no credential, nothing that decides what runs outside, and no whole
+// proposed no credential, no private key, nothing that decides what runs outside, and no whole
 // tree; and that an ordinary file that it names is said to be inferred.
 func TestHostileOutput(t *testing.T) {
 	spec := script(t, "")
 	base := filepath.Dir(spec.Workspace)
 	home := filepath.Join(base, "home")
-	for _, name := range []string{".ssh/id_rsa", ".npmrc", ".aws/credentials", ".config/gh/hosts.yml", ".config/x", "plain", "esc\x1b]0;x\x07ape"} {
+	for _, name := range []string{".ssh/id_rsa", ".npmrc", ".aws/credentials", ".config/gh/hosts.yml", ".config/x", "plain", "keys/server.key", "keys/notes", "id_ed25519", "certs/ca.pem", "certs/notes", "esc\x1b]0;x\x07ape"} {
 		write(t, filepath.Join(home, name), "secret\n")
 	}
 	write(t, filepath.Join(spec.Workspace, ".claude/settings.json"), "{}\n")
 	mustRun(t, osexec.Command("git", "init", "-q", spec.Workspace))
+	if err := os.Symlink("keys/server.key", filepath.Join(home, "harmless")); err != nil {
+		t.Fatal(err)
+	}
 	names := []string{
 		home, home + "/", base, "/", "/etc", "/root", "/home", "/var", "/usr", "/tmp", home + "/.ssh", home + "/.ssh/id_rsa", home + "/.npmrc", home + "/.aws", home + "/.aws/credentials", home + "/.config",
 		home + "/.config/gh/hosts.yml", home + "/../home/.ssh/id_rsa", "~/.ssh/id_rsa", spec.Workspace + "/.git/hooks/pre-commit", spec.Workspace + "/.git/config", spec.Workspace + "/.claude/settings.json",
 		spec.Workspace + "/.coding-ethos/x", "/etc/passwd", "/etc/shadow", "/usr/bin/env", "/proc/1/environ", "/dev/sda",
+		home + "/keys/server.key", home + "/keys", home + "/id_ed25519", home + "/harmless",
 	}
 	plan := mustBuild(t, spec)
 	for _, message := range []string{"open %s: no such file or directory", "cannot create '%s': Read-only file system", "%s: Permission denied"} {
@@ -346,6 +350,12 @@ func TestHostileOutput(t *testing.T) {
 			if d := proposed(Infer(plan, Failed{Output: fmt.Sprintf(message, name), Read: true})); d.flag != "" {
 				t.Errorf("%q: %v", fmt.Sprintf(message, name), d)
 			}
+		}
+	}
+	for _, name := range []string{home + "/keys/notes", home + "/certs", home + "/certs/ca.pem"} { // beside a key, and what is published
+		message := "cat: " + name + ": No such file or directory"
+		if d := proposed(Infer(plan, Failed{Output: message, Read: true})); d.flag != "ro" || d.path != name {
+			t.Errorf("%q: %v", message, d)
 		}
 	}
 	spec.Argv = []string{"sh", "-c", `printf '%s\n' "$1" >&2; exit 1`, "sh", "open " + home + "/plain: no such file or directory\n" + "cat: " + home + "/esc\x1b]0;x\x07ape: No such file or directory"}

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"io/fs"
 	"path"
 	"slices"
 	"strconv"
@@ -78,13 +79,15 @@ func (x *Explainer) never(kind string, t target) string {
 	switch {
 	case below && protected.HoldsCredentials(rel):
 		return "it holds credentials, which no declaration shows"
+	case kind == record.KindHidden && t.Mode.IsRegular() && protected.Key(t.Path):
+		return "by its name it holds a private key or passwords, so it is not proposed"
 	case kind == record.KindSocket:
 		name := path.Base(t.Path)
 		if slices.ContainsFunc(strongSockets, func(s string) bool { return strings.HasPrefix(name, s) }) {
 			return "its service acts with rights that the command has not, so it is not proposed"
 		}
 		return ""
-	case t.Mode.IsDir() && (slices.Contains(wideTrees, t.Path) || mount.Within(home, t.Path) || path.Dir(t.Path) == "/home" || below && aroundCredentials(rel)):
+	case t.Mode.IsDir() && (slices.Contains(wideTrees, t.Path) || mount.Within(home, t.Path) || path.Dir(t.Path) == "/home" || below && aroundCredentials(rel) || kind == record.KindHidden && x.aroundKeys(t.Path)):
 		return "so whole a tree is not proposed: declare what is needed of it"
 	}
 	return ""
@@ -94,6 +97,13 @@ func (x *Explainer) never(kind string, t target) string {
 // credentials.
 func aroundCredentials(rel string) bool {
 	return slices.ContainsFunc(protected.Credentials(), func(c protected.Credential) bool { return strings.HasPrefix(c.Path, rel+"/") })
+}
+
+// aroundKeys reports whether a directory has a file in it whose name is that of
+// a key.
+func (x *Explainer) aroundKeys(dir string) bool {
+	entries, err := x.files.Entries(dir)
+	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return protected.Key(e.Name()) })
 }
 
 // refused makes the plan with more, and says why that is impossible or would
