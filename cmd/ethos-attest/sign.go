@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto"
+	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path"
+	"strings"
 	"time"
 
 	"ethos/pkg/attest"
@@ -62,6 +65,9 @@ func signer(ctx context.Context, name string, bySSH bool) (attest.Signer, error)
 		return key, nil
 	}
 	key, err := privateKey(name)
+	if errors.Is(err, errOpenSSH) {
+		return nil, cli.Errorf(cli.BadInput, "give it as --ssh-key, which also takes the public half of a key that ssh-agent has", "%w", err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -82,18 +88,45 @@ func privateKey(name string) (crypto.Signer, error) {
 	if err != nil {
 		return nil, cli.Errorf(cli.BadInput, "", "private key: %w", err)
 	}
-	if mode := info.Mode(); mode.IsRegular() && mode.Perm()&0o077 != 0 {
-		return nil, cli.Errorf(cli.BadInput, "chmod 600 "+name+"; where others could have read it, make another key", "private key: %s has mode %04o: others than its owner may use it", name, mode.Perm())
-	}
 	text, err := io.ReadAll(io.LimitReader(f, maxKey))
 	if err != nil {
 		return nil, cli.Errorf(cli.BadInput, "", "private key: %w", err)
+	}
+	switch err := otherKey(text); { // before the mode: others may read a public key
+	case errors.Is(err, errOpenSSH):
+		return nil, cli.Errorf(cli.BadInput, attest.KeyHint, "private key: %s: %w", name, err)
+	case err != nil:
+		return nil, cli.Errorf(cli.BadInput, "name the file with the private half, of which openssl pkey -pubout made this one", "private key: %s: %w", name, err)
+	}
+	if mode := info.Mode(); mode.IsRegular() && mode.Perm()&0o077 != 0 {
+		return nil, cli.Errorf(cli.BadInput, "chmod 600 "+name+"; where others could have read it, make another key", "private key: %s has mode %04o: others than its owner may use it", name, mode.Perm())
 	}
 	key, err := attest.ReadKey(text)
 	if err != nil {
 		return nil, cli.Errorf(cli.BadInput, attest.KeyHint, "private key: %s: %w", name, err)
 	}
 	return key, nil
+}
+
+// errOpenSSH is wrapped where a key is in a form of OpenSSH.
+var errOpenSSH = errors.New("of OpenSSH")
+
+// otherKey returns an error for a key that is no private key in PEM: a public one, or one of
+// OpenSSH.
+func otherKey(text []byte) error {
+	block, _ := pem.Decode(text)
+	switch {
+	case block != nil && strings.HasSuffix(block.Type, "PUBLIC KEY"):
+		return errors.New("this is the public half of a key")
+	case block != nil && block.Type == "OPENSSH PRIVATE KEY":
+		return fmt.Errorf("this is a key %w", errOpenSSH)
+	}
+	for _, kind := range []string{"ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"} { // sshd(8), AUTHORIZED_KEYS FILE FORMAT
+		if bytes.HasPrefix(text, []byte(kind)) {
+			return fmt.Errorf("this is the public half of a key %w", errOpenSSH)
+		}
+	}
+	return nil
 }
 
 // recorded returns the records of the runs that prove the needs, each under its

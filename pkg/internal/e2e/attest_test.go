@@ -94,6 +94,7 @@ func TestAttest(t *testing.T) {
 	s.write("coding_ethos.yml", ownPolicy)
 	s.shell("chmod +x check other && git add -A && git commit -qm one").mustSucceed(t)
 	s.write(".git/key", ours.private)
+	s.write(".git/half", ours.public)
 	s.write(".git/theirs", theirs.private)
 	s.shell("chmod 600 .git/key .git/theirs").mustSucceed(t)
 	attest := "ethos-trace attest HEAD --need ./check --need ./other --key "
@@ -239,11 +240,13 @@ func resealed(t *testing.T, run any, change func(*record.Facts)) (out any) {
 	return out
 }
 
-// keysNameTheWayOut: a private key that is not there, is none, or can be read by others signs nothing.
+// keysNameTheWayOut: a private key that is not there, is none, is the public half, is of OpenSSH, or can be read by others signs nothing.
 func keysNameTheWayOut(t *testing.T, s *session, attest string) {
 	t.Helper()
 	for prepare, way := range map[string]string{
 		"rm -f .git/k": "openssl genpkey", "echo x >.git/k; chmod 600 .git/k": "openssl genpkey", "cp .git/key .git/k; chmod 640 .git/k": "chmod 600 .git/k",
+		"cp .git/half .git/k; chmod 644 .git/k": "private half, of which openssl pkey -pubout made this one", "echo ssh-ed25519 AAAA ada@example.com >.git/k": "give it as --ssh-key",
+		"printf '%s OPENSSH PRIVATE KEY-----\nAAAA\n%s OPENSSH PRIVATE KEY-----\n' -----BEGIN -----END >.git/k; chmod 600 .git/k": "give it as --ssh-key",
 	} {
 		if o := s.shell(prepare+"; "+attest+".git/k").mustExit(t, 3); !strings.Contains(o.stderr, way) || o.stdout != "" {
 			t.Errorf("%s: no way out: %v", prepare, o)
