@@ -46,6 +46,7 @@ type evidenceFlags struct {
 	unrecorded bool
 	tree       *watch                 // of the workspace, with --tree
 	asked      *record.Asked          // for --evidence
+	narrowed   []string               // for --evidence: see [record.Sandbox]
 	ran        *sandbox.Outcome       // how the command ended, once it has
 	proof      func(*sandbox.Outcome) // finds the smallest grant if the command failed; may be nil
 }
@@ -222,7 +223,7 @@ func (e *evidenceFlags) pass(ctx context.Context, sys *cli.System, plan *sandbox
 			e.proof(&out)
 		}
 	}
-	out.Evidence.Asked = e.asked
+	out.Evidence.Asked, out.Evidence.Narrowed = e.asked, e.narrowed
 	if fault := report(evidence, out, err, e.tree); fault != nil {
 		sys.Warn(fmt.Sprintf("evidence: %v", fault), cmp.Or(nospace.Hint(fault, ""), "the command ran; its evidence is lost"))
 	}

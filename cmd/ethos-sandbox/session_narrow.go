@@ -9,6 +9,7 @@ import (
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
 	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/boundary"
 )
 
 // narrows handles flags that ask for another boundary than the session's: it
@@ -39,7 +40,31 @@ func (j *joining) narrows(sys *cli.System, name string, theirs sandbox.Spec) err
 	if !rest.None() {
 		return notTheSame(name)
 	}
-	return nil
+	have, err := planIn(theirs)
+	if err != nil {
+		return refused(err, cli.Refused)
+	}
+	if !j.narrow.NoNetwork && have.Network != "none" || sandbox.CheckNarrow(have, j.narrow) == nil {
+		return nil
+	}
+	flags := j.given
+	flags.Profile, flags.Env = j.asked.Flags.Profile, slices.Concat(j.asked.Flags.Env, j.given.Env)
+	_, less, err := j.within(sys, &flags)
+	j.less, j.apart = &less, true
+	return err
+}
+
+// within returns the spec for flags alone, and within the session. The variables
+// that the flags name are those of a command, which may have its own.
+func (j *joining) within(sys *cli.System, flags *boundary.Flags) (alone, less sandbox.Spec, err error) {
+	child := askedFor(sys, flags, j.asked.PlainGit)
+	if alone, err = child.spec(sys.Environ); err != nil {
+		return alone, less, err
+	}
+	child.Parent = &j.asked
+	less, err = child.spec(sys.Environ)
+	less.Asked.Env = alone.Asked.Env
+	return alone, less, err
 }
 
 func absolute(dir string, paths []string) (list []string) {
@@ -59,11 +84,13 @@ func planIn(spec sandbox.Spec) (*sandbox.Plan, error) {
 
 // narrowsTo handles a profile that grants less than the session: the command
 // loses what the session has and the meet of both does not. The limits are the
-// session's, except for the time limit.
+// session's, except for the time limit. If this cannot be taken from a command
+// of the session, and the meet has no network to share with it, the command gets
+// a boundary of its own.
 func (j *joining) narrowsTo(sys *cli.System, name string, theirs sandbox.Spec) error {
-	child := askedFor(sys, ptr(bounds(&j.given)), j.asked.PlainGit)
-	child.Flags.Timeout = j.given.Timeout
-	alone, err := child.spec(sys.Environ)
+	flags := j.given
+	flags.Untimed = false
+	alone, less, err := j.within(sys, &flags)
 	if err != nil {
 		return err
 	}
@@ -73,11 +100,6 @@ func (j *joining) narrowsTo(sys *cli.System, name string, theirs sandbox.Spec) e
 	if more := capability.Widens(space, theirs.Whole(), wants); len(more) > 0 {
 		return cli.Errorf(cli.Refused, "run it without --session, or in a session that has that", "the profile %s wants what session %s does not have: %v", j.given.Profile, name, more[0])
 	}
-	child.Parent = &j.asked
-	less, err := child.spec(sys.Environ)
-	if err != nil {
-		return err
-	}
 	have, err := planIn(theirs)
 	if err != nil {
 		return refused(err, cli.Refused)
@@ -86,15 +108,22 @@ func (j *joining) narrowsTo(sys *cli.System, name string, theirs sandbox.Spec) e
 	if err != nil {
 		return refused(err, cli.Refused)
 	}
-	network := want.Network == "none" || reflect.DeepEqual(less.Whole().Network, theirs.Whole().Network)
-	if !network || !slices.Equal(have.Sockets, want.Sockets) || have.Seccomp != want.Seccomp ||
-		have.NoUnixSockets != want.NoUnixSockets || have.GitSigning != want.GitSigning || have.NestedUserns != want.NestedUserns || !slices.Equal(have.DenyExec, want.DenyExec) || !slices.Equal(have.Masks, want.Masks) {
-		return notTheSame(name)
-	}
 	j.profile, j.less = j.given.Profile, &less
 	j.narrow = sandbox.Narrow{NoNetwork: want.Network == "none" && have.Network != "none"}
 	j.narrow.DenyWrite, j.narrow.DenyRead = without(have.Paths, want.Paths)
+	possible := alike(have, want) && (want.Network == "none" || reflect.DeepEqual(less.Whole().Network, theirs.Whole().Network))
+	j.apart = want.Network == "none" && (!possible || sandbox.CheckNarrow(have, j.narrow) != nil)
+	if !possible && !j.apart {
+		return notTheSame(name)
+	}
 	return nil
+}
+
+// alike reports whether two plans are the same in what a command cannot do
+// without by itself.
+func alike(a, b *sandbox.Plan) bool {
+	return slices.Equal(a.Sockets, b.Sockets) && a.Seccomp == b.Seccomp && a.NoUnixSockets == b.NoUnixSockets && a.GitSigning == b.GitSigning &&
+		a.NestedUserns == b.NestedUserns && slices.Equal(a.DenyExec, b.DenyExec) && slices.Equal(a.Masks, b.Masks)
 }
 
 // without lists what one access table has and another does not: writable paths,

@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
 	"ethos/pkg/record"
@@ -52,7 +54,8 @@ type joining struct {
 	said     sandbox.Tail
 	narrow   sandbox.Narrow
 	profile  string        // the profile that narrow comes from, "" for none
-	less     *sandbox.Spec // what the profile leaves of the session
+	less     *sandbox.Spec // what is left of the session, with a profile or a boundary of its own
+	apart    bool          // the command gets a boundary of its own, with less
 }
 
 // run runs the command with this process's own streams.
@@ -66,6 +69,11 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 	want, err := j.want(sys)
 	if err != nil {
 		return err
+	}
+	if j.apart {
+		client.Close()
+		j.evidence.narrowed = []string{"everything of session " + client.Hello.Name + ": it ran in a boundary of its own"}
+		return j.runApart(ctx, sys, evidence, <-caught, want)
 	}
 	own, err := streams(sys)
 	if err != nil {
@@ -90,6 +98,31 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 	}
 	warn(sys, j.waysOut(exited.Denials))
 	return endedInside(want, exited)
+}
+
+// runApart runs the command in a boundary of its own. It shares nothing with the session, and has
+// no more than the session has.
+func (j *joining) runApart(ctx context.Context, sys *cli.System, evidence io.WriteCloser, signals <-chan os.Signal, w session.Want) error {
+	e, spec := j.evidence, *j.less
+	spec.Argv, spec.Dir, spec.Timeout = w.Argv, w.Dir, cmp.Or(w.Timeout, capability.NoTimeout)
+	spec.Explain, spec.Recovered = e.Explain, recoverRuns(ctx, sys)
+	if e.Evidence != "" {
+		e.asked = askedOfRun(sys, &spec)
+	}
+	var plan *sandbox.Plan
+	var err error
+	if !j.asked.PlainGit {
+		spec.Managed, err = managedGit(sys, spec.Workspace)
+	}
+	if err == nil {
+		plan, err = build(sys, spec, cli.Refused)
+	}
+	if err != nil {
+		return errors.Join(err, report(evidence, sandbox.Outcome{Evidence: sandbox.NoEvidence()}, err, nil))
+	}
+	who, fault := e.asker()
+	defer remember(sys, reach(plan), writable(plan), plan.Dir, who, fault)()
+	return e.pass(ctx, sys, plan, evidence, signals, nil)
 }
 
 // open opens the destination of the evidence, and joins the session.

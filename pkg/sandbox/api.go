@@ -39,6 +39,8 @@ var (
 	Run = exec.Run
 	// Start starts a session: a boundary for several commands.
 	Start = exec.Start
+	// CheckNarrow reports whether a command of a session can be narrowed.
+	CheckNarrow = exec.CheckNarrow
 	// MakeOwn creates ethos's directory in the work space of a session. If it did, the plan
 	// must be built again.
 	MakeOwn = control.MakeOwn

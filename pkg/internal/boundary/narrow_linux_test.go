@@ -181,7 +181,7 @@ func TestSessionNarrowedEvidence(t *testing.T) {
 		"no such file":                     {"--deny-write", "nosuch"},
 		"/dev and /proc":                   {"--deny-write", "/"},
 		"what session w does not have":     {"--memory", "64M"},
-		"stays readable":                   {"--net", "none", "--deny-read", "part"},
+		"stays readable":                   {"--deny-read", "part"},
 		"what session w does not have\n":   {"--ro", "/root/hidden"},
 		"wants what session w does":        {"--profile", "agent-network"},
 		"what session w does not have\n\n": {"--net", "host"},
@@ -193,5 +193,92 @@ func TestSessionNarrowedEvidence(t *testing.T) {
 	}
 	if _, err := os.Stat(l.dir + "/ran"); err == nil {
 		t.Error("one of them ran")
+	}
+}
+
+// TestSessionApart: what the rules of a process cannot take from a command, it lacks in a boundary of its own, if it has no network to share. It has no more
+// there than in the session.
+func TestSessionApart(t *testing.T) {
+	needTruncate(t)
+	l := lodged(t, "--env", "ASKED=yes", "--net", "loopback")
+	for name, text := range map[string]string{"part/secret": "secret\n", "a": "kept\n"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(l.dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(l.dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, errs, status := l.sh("echo warm >/tmp/f; cat part/secret; echo ours >b"); out != "secret\n" || status != 0 {
+		t.Fatalf("the session: %q %s", out, errs)
+	}
+	name := filepath.Join(t.TempDir(), "evidence")
+	run := func(flags ...string) func(script string) (string, string, int) {
+		return func(script string) (string, string, int) {
+			return l.does("", append(append([]string{"run", "--session", "w", "--evidence", name}, flags...), "--", "sh", "-c", script)...)
+		}
+	}
+	linter, blind := run("--profile", "lint-offline", "--env", "OWN=mine"), run("--net", "none", "--deny-read", "part")
+	for _, attack := range []string{"echo x >a", "echo x >new", "rm a", "mkdir d", "chmod 600 a", "cat /tmp/f"} {
+		if out, _, status := linter(attack); status == 0 || status > 124 {
+			t.Errorf("the linter: %s: %d %s", attack, status, out)
+		}
+	}
+	for _, attack := range []string{"cat part/secret", "ls part", "cat /proc/1/root$PWD/part/secret", "cat /tmp/f"} {
+		if out, _, status := blind(attack); status == 0 || status > 124 || strings.Contains(out, "secret") {
+			t.Errorf("blind: %s: %d %s", attack, status, out)
+		}
+	}
+	if out, errs, status := linter("cat a b && echo $OWN"); out != "kept\nours\nmine\n" || status != 0 {
+		t.Errorf("what the linter may: %d %q %s", status, out, errs)
+	}
+	if out, errs, status := blind("echo on >>b && cat a b && echo $ASKED"); out != "kept\nours\non\nyes\n" || status != 0 {
+		t.Errorf("what the blind may: %d %q %s", status, out, errs)
+	}
+	var result record.Result
+	if err := json.Unmarshal(contents(t, name), &result); err != nil {
+		t.Fatal(err)
+	}
+	box := result.Capture.Sandbox
+	if got := strings.Join(box.Narrowed, "|"); got != "everything of session w: it ran in a boundary of its own" || box.Session != "" || box.Asked == nil || box.Asked.Capabilities.Network.Mode != "none" {
+		t.Errorf("%q, session %q, %+v", got, box.Session, box.Asked)
+	}
+	if _, _, status := linter("exit 7"); status != 7 {
+		t.Errorf("the status is %d", status)
+	}
+	if text := string(contents(t, l.dir+"/a")); text != "kept\n" || len(l.status().Processes) != 0 {
+		t.Errorf("%q, %v", text, l.status().Processes)
+	}
+}
+
+// TestSessionApartIsWithin: a boundary of its own has nothing that the session lacks.
+func TestSessionApartIsWithin(t *testing.T) {
+	needTruncate(t)
+	l := &lodge{t, space(t)}
+	probetest.Need(t, probetest.UserNS)
+	if err := os.WriteFile(filepath.Join(l.dir, "hidden"), []byte("secret\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	beside := filepath.Join(t.TempDir(), "beside")
+	if err := os.WriteFile(beside, []byte("secret\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l.start("--deny-read", "hidden")
+	t.Cleanup(func() { l.must("session", "end", "--all") })
+	for _, flags := range [][]string{{"--profile", "lint-offline"}, {"--net", "none", "--deny-write", "none?"}, {"--net", "none", "--ro", l.dir}} {
+		for _, attack := range []string{"cat hidden", "cat " + beside} {
+			out, errs, status := l.does("", append(append([]string{"run", "--session", "w"}, flags...), "--", "sh", "-c", attack)...)
+			if status == 0 || strings.Contains(out, "secret") {
+				t.Errorf("%q: %s: %d %s%s", flags, attack, status, out, errs)
+			}
+		}
+	}
+	for _, flags := range [][]string{{"--profile", "lint-offline", "--ro", beside}, {"--net", "none", "--ro", beside}, {"--profile", "agent-network"}} {
+		if out, errs, status := l.does("", append(append([]string{"run", "--session", "w"}, flags...), "--", "cat", beside)...); status == 0 || !strings.Contains(errs, "hint: ") {
+			t.Errorf("%q: %d %s%s", flags, status, out, errs)
+		}
+	}
+	if out, errs, status := l.does("", "run", "--session", "w", "--net", "none", "--ro", l.dir, "--", "sh", "-c", "ls && echo seen"); !strings.HasSuffix(out, "seen\n") || status != 0 {
+		t.Errorf("the twin: %d %s%s", status, out, errs)
 	}
 }

@@ -127,6 +127,13 @@ func (s *Session) Wait() (Outcome, error) {
 // errEnded is the error of using a session that has ended.
 var errEnded = plan.Refuse(plan.CodeSetup, "start it again: ethos-sandbox session start", "the session has ended")
 
+// CheckNarrow reports whether a command of a session with this plan can be narrowed so, with
+// the rules of its own process. The error is a [*plan.Refusal].
+func CheckNarrow(p *plan.Plan, n control.Narrow) error {
+	_, err := control.Narrowed(p, n)
+	return err
+}
+
 // Spawn starts a command. The error is a [*plan.Refusal]: the command did not run.
 func (s *Session) Spawn(ctx context.Context, c Command) (*Child, error) {
 	s.alive.RLock()
