@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
@@ -97,7 +98,10 @@ func (j *joining) narrowsTo(sys *cli.System, name string, theirs sandbox.Spec) e
 	space := capability.Space{Workspace: theirs.Workspace, Home: j.asked.Home}
 	wants := alone.Whole()
 	wants.Env, wants.RequiresEnv = capability.Set{}.Env, false // each command has its own
-	if more := capability.Widens(space, theirs.Whole(), wants); len(more) > 0 {
+	more := slices.DeleteFunc(capability.Widens(space, theirs.Whole(), wants), func(e capability.Excess) bool {
+		return strings.HasPrefix(e.Field, "deny_") // what the session denies stays denied
+	})
+	if len(more) > 0 {
 		return cli.Errorf(cli.Refused, "run it without --session, or in a session that has that", "the profile %s wants what session %s does not have: %v", j.given.Profile, name, more[0])
 	}
 	have, err := planIn(theirs)

@@ -281,4 +281,7 @@ func TestSessionApartIsWithin(t *testing.T) {
 	if out, errs, status := l.does("", "run", "--session", "w", "--net", "none", "--ro", l.dir, "--", "sh", "-c", "ls && echo seen"); !strings.HasSuffix(out, "seen\n") || status != 0 {
 		t.Errorf("the twin: %d %s%s", status, out, errs)
 	}
+	if out, errs, status := l.does("", "run", "--session", "w", "--profile", "lint-offline", "--", "sh", "-c", "ls && echo seen"); !strings.HasSuffix(out, "seen\n") || status != 0 {
+		t.Errorf("the linter: %d %s%s", status, out, errs)
+	}
 }
