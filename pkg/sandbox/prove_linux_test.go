@@ -215,7 +215,7 @@ func TestProofIsRefused(t *testing.T) {
 		"twin":           {func(*Spec, *prove.Bounds) {}, ""},
 		"descriptor":     {func(s *Spec, _ *prove.Bounds) { s.Descriptors = []int{int(other.Fd())} }, "descriptors of its caller"},
 		"agent":          {func(s *Spec, _ *prove.Bounds) { s.Agent = "claude" }, "an agent is not run again"},
-		"file to write":  {func(s *Spec, _ *prove.Bounds) { s.WritePaths = []string{file} }, "is none of them"},
+		"file to write":  {func(s *Spec, _ *prove.Bounds) { s.WritePaths = []string{file} }, "covers directories only"},
 		"no room":        {func(s *Spec, _ *prove.Bounds) { s.Environ = append(s.Environ, "XDG_STATE_HOME=/proc/none") }, "copy-on-write view"},
 		"runs":           {func(_ *Spec, b *prove.Bounds) { b.Runs = 1 }, "used up"},
 		"time":           {func(_ *Spec, b *prove.Bounds) { b.Time = time.Nanosecond }, "used up"},

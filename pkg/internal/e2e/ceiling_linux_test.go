@@ -149,7 +149,7 @@ func TestCeiling(t *testing.T) {
 		"--ro of a session":              {"ethos-sandbox session start --ro ~/closed/s", 125, "/etc/ethos: deny_read_paths"},
 		"--ro, within":                   {"ethos-sandbox run --ro ~/given/s -- cat ~/given/s/x", 0, "hush"},
 		"--mask of what is denied":       {"ethos-sandbox run --mask elsewhere=$HOME/closed/s/x -- cat elsewhere", 125, "may not read"},
-		"--workspace, denied":            {"ethos-sandbox run --workspace ~/closed/ws -- true", 125, "/etc/ethos: deny_read_paths: the work space"},
+		"--workspace, denied":            {"ethos-sandbox run --workspace ~/closed/ws -- true", 125, "/etc/ethos: deny_read_paths: no command may read the work space"},
 		"PATH":                           {"PATH=~/closed/s/bin:$PATH ethos-sandbox run -- cat ~/closed/s/bin/tool", 1, "No such file"},
 		"PATH, within":                   {"PATH=~/given/s/bin:$PATH ethos-sandbox run -- tool", 0, "hush"},
 		"HOME in what is denied":         {"echo hush >~/closed/.gitconfig; H=~/closed; HOME=$H ethos-sandbox run -- cat $H/.gitconfig", 1, "No such file"},

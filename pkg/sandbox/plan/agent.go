@@ -54,7 +54,7 @@ type stateOf struct {
 func (b *builder) agentRules() error {
 	if b.spec.Agent == "" {
 		if b.set.SandboxProfile == capability.WholeAgentProfile {
-			return Refuse(CodeDeclaration, capability.AgentHint(), "profile %s: it is not known which agent is to be confined", b.set.SandboxProfile)
+			return Refuse(CodeDeclaration, capability.AgentHint(), "profile %s: the agent to confine is not known", b.set.SandboxProfile)
 		}
 		return nil
 	}
@@ -130,7 +130,7 @@ func (b *builder) agentMounts(entries []Entry) ([]mount.Mount, error) {
 	var list []mount.Mount
 	for _, s := range b.agent {
 		if access := Covering(entries, s.target).Access; access == ReadOnly || access == ReadWrite {
-			return nil, Refuse(CodeDeclaration, "keep it in a directory of its own, outside of the work space and of what is declared",
+			return nil, Refuse(CodeDeclaration, "move it to a directory outside of the work space and of every declared path",
 				"%s %s lies in a directory that the command sees", whyAgentState, s.target)
 		}
 		kept := AgentState{Space: short(b.spec.Workspace), Name: b.spec.Agent + "-" + short(s.target)}
@@ -145,7 +145,7 @@ func (b *builder) agentMounts(entries []Entry) ([]mount.Mount, error) {
 			kept.Settings = append(kept.Settings, setting)
 		}
 		b.agentState = append(b.agentState, kept)
-		b.note(s.target, "what the agent keeps there is in %s; yours is not changed", source)
+		b.note(s.target, "the agent's own copy is in %s; yours is not changed", source)
 	}
 	return list, nil
 }

@@ -38,7 +38,7 @@ func (b *builder) backend() error {
 	case "":
 	case None:
 		if b.ceiling != nil {
-			return Refuse(CodeDeclaration, "leave --backend out, or have the administrator of this machine change "+ceiling.Dir, "%s bounds what runs on this machine, and the backend none holds nothing", ceiling.Dir)
+			return Refuse(CodeDeclaration, "omit --backend, or have the administrator of this machine change "+ceiling.Dir, "%s limits what runs on this machine, and the backend none enforces nothing", ceiling.Dir)
 		}
 		return b.beyond(needsPlace(b))
 	case Landlock:
@@ -61,7 +61,7 @@ func (b *builder) narrowNetwork() {
 	n := &b.set.Network
 	own := n.Mode == "loopback" || n.Mode == "proxy"
 	if b.spec.Network.Mode == "" && own && len(n.ConnectPorts)+len(n.BindPorts) == 0 {
-		b.note("network", "none, and not the profile's %s: the backend landlock has no network of its own to make", n.Mode)
+		b.note("network", "none instead of the profile's %s: the backend landlock cannot make a separate network", n.Mode)
 		n.Mode, n.AllowDomains, n.DenyDomains = "none", nil, nil
 	}
 }
@@ -75,7 +75,7 @@ type beyondBackend struct {
 func (b *builder) beyond(list []beyondBackend) error {
 	for _, l := range list {
 		if l.asked {
-			return Refuse(CodeUnsupported, l.way+"; or --backend native", "the backend %s has no namespaces, and cannot have %s", b.spec.Backend, l.what)
+			return Refuse(CodeUnsupported, l.way+"; or --backend native", "the backend %s has no namespaces, and does not support %s", b.spec.Backend, l.what)
 		}
 	}
 	return nil
@@ -85,11 +85,11 @@ func (b *builder) beyond(list []beyondBackend) error {
 func needsNamespace(b *builder) []beyondBackend {
 	s := &b.set
 	return []beyondBackend{
-		{s.Network.Mode == "loopback", "a network that is loopback alone", "--net none, or --net host with --allow-connect and --allow-bind"},
-		{s.Network.Mode == "proxy", "a network by name", "--net none, or --net host with --allow-connect 443"},
-		{b.nests(), "user namespaces of the command's own: Landlock alone does not hold what is mounted there", "leave --allow-nested-userns out"},
-		{len(s.DenyExecPaths) > 0, "--deny-exec: it would not hold what is mapped as code, by the loader for one", "leave --deny-exec, --ro-noexec and --rw-noexec out"},
-		{len(s.UnixSockets) > 0, "a socket file of the host: it makes no Unix socket at all", "leave --unix-socket out, and reach the service by a port: --net host --allow-connect PORT"},
+		{s.Network.Mode == "loopback", "a separate loopback network", "--net none, or --net host with --allow-connect and --allow-bind"},
+		{s.Network.Mode == "proxy", "a network limited to domains", "--net none, or --net host with --allow-connect 443"},
+		{b.nests(), "nested user namespaces: Landlock alone does not protect what is mounted there", "omit --allow-nested-userns"},
+		{len(s.DenyExecPaths) > 0, "--deny-exec: it could not keep a loader from mapping the files as code", "omit --deny-exec, --ro-noexec and --rw-noexec"},
+		{len(s.UnixSockets) > 0, "socket files of the host: it denies Unix sockets", "omit --unix-socket, and reach the service through a port: --net host --allow-connect PORT"},
 	}
 }
 
@@ -97,12 +97,12 @@ func needsNamespace(b *builder) []beyondBackend {
 func needsPlace(b *builder) []beyondBackend {
 	s := &b.set
 	return []beyondBackend{
-		{len(s.Masks) > 0, "masked files: nothing stands in the place of another", "--deny-read FILE"},
-		{s.View != "", "a copy-on-write view", "leave --view, --transaction, --keep and --mode verify out, and run it in a copy of the work space"},
-		{s.SandboxProfile == capability.WholeAgentProfile, "an agent as a whole, which has files of its own in the place of the person's", "--profile agent-shell"},
+		{len(s.Masks) > 0, "masked files: it cannot put one file in place of another", "--deny-read FILE"},
+		{s.View != "", "a copy-on-write view", "omit --view, --transaction, --keep and --mode verify, and run it in a copy of the work space"},
+		{s.SandboxProfile == capability.WholeAgentProfile, "an agent as a whole, which gets its own files in place of yours", "--profile agent-shell"},
 		{b.spec.Managed.Program != "", "managed git, which is mounted over git", "--plain-git: git is under no policy inside"},
-		{len(b.spec.Publish) > 0, "published ports, which need a network of its own", "--net host, where what it binds is the host's"},
-		{b.spec.Explain, "the observer of --explain", "leave --explain and --prove out"},
+		{len(b.spec.Publish) > 0, "published ports, which need a separate network", "--net host, where the command binds the host's ports"},
+		{b.spec.Explain, "the observer of --explain", "omit --explain and --prove"},
 		{len(b.spec.Argv) == 0 || b.spec.Program != "", "sessions and workers", "ethos-sandbox run --backend " + b.spec.Backend + ", for each command"},
 	}
 }
@@ -136,9 +136,9 @@ func (b *builder) alone(p *Plan) error {
 	}
 	p.NoUnixSockets = true
 	p.NewSession = true // otherwise the command could join a process group of the caller's session and be stopped by SIGTTIN
-	b.note("backend", "landlock: what is writable in part, such as a work tree with git's files in it, has what is in it now; nothing new is made at its top")
+	b.note("backend", "landlock: in a directory that is only partly writable, such as a work tree with git's files in it, the command cannot create new entries at the top")
 	if p.Network != "none" && p.Network != "host" { // nothing would enforce it
-		return Refuse(CodeUnsupported, "--net none; or --backend native", "the backend landlock cannot have the network %s", p.Network)
+		return Refuse(CodeUnsupported, "--net none; or --backend native", "the backend landlock does not support the network %s", p.Network)
 	}
 	var err error
 	p.Grants, err = b.grants(p.Paths)
@@ -156,7 +156,7 @@ func (b *builder) cacheRules() {
 		p, err := b.files.resolve(named.Name)
 		taken := func(r rule) bool { return r.path == p.path }
 		if err == nil && p.dir && !slices.ContainsFunc(b.rules, taken) && b.declarable(p, grantRead, "cache") == nil {
-			b.rules = append(b.rules, rule{p, grantRead, "cache, to be read"})
+			b.rules = append(b.rules, rule{p, grantRead, "read-only cache"})
 		}
 	}
 }

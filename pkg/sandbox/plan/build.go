@@ -105,8 +105,8 @@ func (b *builder) locate(files Files) error {
 		return Refuse(CodeDeclaration, "start it from a directory that exists", "work space %q is not a directory", b.spec.Workspace)
 	}
 	if b.spec.Placed && ws.path != b.spec.Workspace {
-		return Refuse(CodeDeclaration, "name the work space by its path without links; if nobody moved it, a command may have put a link in its place",
-			"work space %s leads to %s", b.spec.Workspace, ws.path)
+		return Refuse(CodeDeclaration, "name the work space by its path without links; if you did not move it, a command may have put a link in its place",
+			"work space %s resolves to %s", b.spec.Workspace, ws.path)
 	}
 	b.spec.Workspace, b.named = ws.path, append(b.named, ws.links...)
 	dir, err := b.files.resolve(b.spec.Dir)
@@ -348,20 +348,20 @@ func (b *builder) validate(p *Plan) error {
 		return b.validateRest(p)
 	case "none", "loopback", "host":
 	default:
-		return Refuse(CodeDeclaration, "it is none, loopback, proxy or host", "unknown network %q", p.Network)
+		return Refuse(CodeDeclaration, "use none, loopback, proxy or host", "unknown network %q", p.Network)
 	}
 	if len(p.AllowDomains)+len(p.DenyDomains) > 0 {
-		return Refuse(CodeDeclaration, "domains are for --net proxy", "network %q has no domains to allow or deny", p.Network)
+		return Refuse(CodeDeclaration, "domains need --net proxy", "network %q has no domains to allow or deny", p.Network)
 	}
 	if b.set.Network.SNI == "allow" {
-		return Refuse(CodeDeclaration, "sni is for --net proxy", "in network %q nobody looks at the server names of TLS", p.Network)
+		return Refuse(CodeDeclaration, "sni needs --net proxy", "network %q does not check the server names of TLS", p.Network)
 	}
 	return b.validateRest(p)
 }
 
 func (b *builder) validateRest(p *Plan) error {
 	if p.Enforce != "available" && p.Enforce != "cgroup" {
-		return Refuse(CodeDeclaration, "it is cgroup or available", "unknown enforcement %q", p.Enforce)
+		return Refuse(CodeDeclaration, "use cgroup or available", "unknown enforcement %q", p.Enforce)
 	}
 	for _, name := range p.Require {
 		if hint, unknown := record.UnknownControl(name); unknown {
@@ -369,7 +369,7 @@ func (b *builder) validateRest(p *Plan) error {
 		}
 	}
 	if link, target := throughLink(p.Mounts); link != "" {
-		return Refuse(CodeDeclaration, "declare it by its path without links", "%s lies behind the link %s of the sandbox's own", target, link)
+		return Refuse(CodeDeclaration, "declare it by its path without links", "%s lies behind %s, which is a link inside the sandbox", target, link)
 	}
 	if p.Backend != None && !b.covered(p.Dir, p.Paths) {
 		return Refuse(CodeDeclaration, "run it in the work space, or declare the directory with --ro or --rw", "working directory %s is not visible in the sandbox", p.Dir)

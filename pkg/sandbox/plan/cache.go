@@ -77,7 +77,7 @@ func (b *builder) cache(path, group string, asked bool, entries []Entry) ([]moun
 		return nil, nil
 	}
 	if why, denied := b.denied(p.path); denied && asked {
-		return nil, Refuse(CodeDeclaration, "take one of the two out", "cache path %s is denied as well%s", p.path, source(why))
+		return nil, Refuse(CodeDeclaration, "remove one of the two", "cache path %s is also denied%s", p.path, source(why))
 	} else if denied {
 		b.note(p.path, "no cache: it is denied%s", source(why))
 		return nil, nil

@@ -13,7 +13,7 @@ import (
 func (b *builder) underCeiling() error {
 	c, err := b.files.files.Ceiling()
 	if err != nil {
-		return Refuse(CodeSetup, "the administrator mends "+ceiling.Dir+"; ethos-decide ceiling shows what is read", "%w", err)
+		return Refuse(CodeSetup, "have the administrator of this machine correct "+ceiling.Dir+"; ethos-decide ceiling shows what is read", "%w", err)
 	}
 	if c == nil {
 		return nil
@@ -25,7 +25,7 @@ func (b *builder) underCeiling() error {
 	}
 	space := b.space()
 	if c.Capabilities.Paths(space).Access(b.spec.Workspace).Read == capability.Denied {
-		return Refuse(CodeDeclaration, "work elsewhere, or have the administrator of this machine change "+ceiling.Dir, "%s: deny_read_paths: the work space %s lies in what nothing may read", ceiling.Dir, b.spec.Workspace)
+		return Refuse(CodeDeclaration, "work elsewhere, or have the administrator of this machine change "+ceiling.Dir, "%s: deny_read_paths: no command may read the work space %s", ceiling.Dir, b.spec.Workspace)
 	}
 	real, err := b.leading(b.spec.Asked)
 	if err != nil {
@@ -50,7 +50,7 @@ func (b *builder) underCeiling() error {
 func (b *builder) lent(c *ceiling.Ceiling) error {
 	bounds := func(name string) bool { return c.Capabilities.Has(name) }
 	if b.spec.Debug && bounds("seccomp_profile") {
-		return Refuse(CodeDeclaration, "leave --debug out", "%s does not allow a command to trace its processes", ceiling.Dir)
+		return Refuse(CodeDeclaration, "omit --debug", "%s does not allow a command to trace its processes", ceiling.Dir)
 	}
 	return nil
 }

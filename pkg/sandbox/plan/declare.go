@@ -74,7 +74,7 @@ func (b *builder) declareOne(path string, c class, why string, must bool) error 
 			b.note(path, "missing; it is optional")
 			return nil
 		}
-		return Refuse(CodeDeclaration, "create it, leave it out, or mark it optional with a ? at the end", "%s path %s does not exist", why, named.Name)
+		return Refuse(CodeDeclaration, "create it, remove the declaration, or mark it optional with a ? at the end", "%s path %s does not exist", why, named.Name)
 	}
 	if err := declaredKind(p, c, why); err != nil {
 		return err
@@ -114,7 +114,7 @@ func declaredKind(p resolvedPath, c class, why string) error {
 	isSocket := p.mode&fs.ModeSocket != 0
 	switch {
 	case isSocket && why != unixSocket:
-		return Refuse(CodeDeclaration, "use --unix-socket "+p.path+" (unix_sockets in a declaration), if the command may talk to whoever listens there", "%s path %s is a socket", why, p.path)
+		return Refuse(CodeDeclaration, "use --unix-socket "+p.path+" (unix_sockets in a declaration), if the command may talk to the server behind it", "%s path %s is a socket", why, p.path)
 	case !isSocket && why == unixSocket:
 		return Refuse(CodeDeclaration, "use --ro or --rw for files and directories", "unix socket %s is not a socket", p.path)
 	}
@@ -124,7 +124,7 @@ func declaredKind(p resolvedPath, c class, why string) error {
 // expand makes a declared path absolute.
 func (b *builder) expand(path string) (capability.Path, error) {
 	if path == "" || strings.ContainsRune(path, 0) {
-		return capability.Path{}, fmt.Errorf("path %q is empty or has a NUL in it", path)
+		return capability.Path{}, fmt.Errorf("path %q is empty or contains a NUL byte", path)
 	}
 	list, err := capability.Expand(capability.Space{Workspace: b.spec.Workspace, Home: b.home}, b.getenv, []string{path})
 	if err != nil {
@@ -148,7 +148,7 @@ func (b *builder) declarable(p resolvedPath, c class, why string) error {
 	}
 	for _, tree := range neverWritable {
 		if mount.Within(p.path, tree) && why != unixSocket || mount.Within(tree, p.path) {
-			return Refuse(CodeDeclaration, "declare a directory outside of the system's", "%s path %s cannot be made writable", why, p.path)
+			return Refuse(CodeDeclaration, "declare a directory outside of the system directories", "%s path %s cannot be made writable", why, p.path)
 		}
 	}
 	for _, home := range b.homes() {
@@ -179,7 +179,7 @@ func (b *builder) fulfilled(entries []Entry) error {
 		got := Covering(entries, r.path)
 		weaker := r.class == grantRead && got.Access == Hidden || r.class == grantWrite && got.Access != ReadWrite
 		if weaker {
-			return Refuse(CodeDeclaration, deniedHint(r.why, got.Why), "%s path %s is denied as well%s", r.why, r.path, source(got.Why))
+			return Refuse(CodeDeclaration, deniedHint(r.why, got.Why), "%s path %s is also denied%s", r.why, r.path, source(got.Why))
 		}
 		within := func(p resolvedPath) bool { return r.path != p.path && mount.Within(r.path, p.path) }
 		if i := slices.IndexFunc(b.protected, within); i >= 0 && r.class == grantWrite {
@@ -216,7 +216,7 @@ func (b *builder) symlinkEscape(p resolvedPath, why string, entries []Entry) err
 			tree = e.Path
 		}
 		if !mount.Within(p.path, tree) {
-			return Refuse(CodeDeclaration, "declare "+p.path+" itself, if that is what is meant", "%s path leads out of %s: %s is a link, to %s", why, tree, link, p.path)
+			return Refuse(CodeDeclaration, "declare "+p.path+" itself, if you mean that", "%s path leads out of %s: %s is a link to %s", why, tree, link, p.path)
 		}
 	}
 	return nil
@@ -228,7 +228,7 @@ func deniedHint(declared, why string) string {
 		return "credentials are hidden from every command; give it the one value that it needs: --env NAME, or ethos-facts --grant env=NAME"
 	}
 	if declared == workSpace {
-		return "leave the deny out; --profile lint-offline has the work space read-only"
+		return "remove the deny; --profile lint-offline makes the work space read-only"
 	}
-	return "a deny wins at equal depth; take one of the two out"
+	return "a deny wins at equal depth; remove one of the two"
 }

@@ -109,7 +109,7 @@ func (b *builder) egress(p *Plan) error {
 		return Refuse(CodeDeclaration, "write a host name, *.name, an address or a network, each with an optional :PORT", "%w", err)
 	}
 	if len(rules.Allow) == 0 {
-		b.note("network", "no name is allowed, so none can be reached: name them with --allow-domain")
+		b.note("network", "no domain is allowed, so none can be reached: allow some with --allow-domain")
 	}
 	p.Egress = &Egress{Routes: []netip.Prefix{pool.DefaultIPv4, pool.DefaultIPv6}, Names: []string{}, Listen: []netip.AddrPort{}, Search: b.search, Open: b.open}
 	switch b.set.Network.SNI {
@@ -117,7 +117,7 @@ func (b *builder) egress(p *Plan) error {
 	case "allow":
 		p.Egress.SNI = b.set.Network.SNI
 	default:
-		return Refuse(CodeDeclaration, "it is require or allow", "unknown sni %q", b.set.Network.SNI)
+		return Refuse(CodeDeclaration, "use require or allow", "unknown sni %q", b.set.Network.SNI)
 	}
 	table, err := p.Egress.Table(true)
 	if err != nil {
@@ -138,8 +138,8 @@ func (b *builder) egress(p *Plan) error {
 	}
 	p.Egress.Listen = withoutCovered(p.Egress.Listen)
 	if len(p.Egress.Listen) > maxListeners {
-		return Refuse(CodeDeclaration, "allow a name for all of its ports below 1024 by one pattern, or name fewer ports",
-			"the allowed domains have %d listeners inside, and at most %d can be made", len(p.Egress.Listen), maxListeners)
+		return Refuse(CodeDeclaration, "allow all ports of a name below 1024 with one pattern, or list fewer ports",
+			"the allowed domains need %d listeners inside, and the limit is %d", len(p.Egress.Listen), maxListeners)
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (b *builder) listen(e *Egress, table *pool.Table, p egressrule.Pattern, por
 		add(v4, v6)
 	default:
 		add(netip.IPv6Unspecified())
-		b.note("network", "port %d cannot be listened on by the command: %s stands for more than one address", port, p)
+		b.note("network", "the command cannot listen on port %d: %s stands for more than one address", port, p)
 	}
 }
 
@@ -241,7 +241,7 @@ func (b *builder) resolverFiles(entries []Entry) (list []mount.Mount) {
 	for _, f := range []struct{ path, text string }{{resolvConf, conf}, {"/etc/hosts", hosts}} {
 		p, err := b.files.resolve(f.path)
 		if err != nil || p.dir {
-			b.note(f.path, "it is the host's: there is no file in whose place one can be put")
+			b.note(f.path, "the host's stays visible: there is no file that can be replaced")
 			continue
 		}
 		if access := Covering(entries, p.path).Access; !p.exists && (access == ReadOnly || access == ReadWrite) {

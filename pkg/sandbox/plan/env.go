@@ -107,13 +107,13 @@ func (b *builder) environment() ([]string, error) {
 		case name == "" || strings.ContainsRune(declared, 0):
 			return nil, Refuse(CodeDeclaration, "write it as NAME or NAME=VALUE", "environment variable %q has no valid name", declared)
 		case matches(name, services):
-			return nil, Refuse(CodeDeclaration, "do what needs its keys or its rights outside; commits and tags are signed outside with --git-signing own",
-				"environment variable %s never reaches a confined command: it leads to a service of the host that acts for whoever connects", name)
+			return nil, Refuse(CodeDeclaration, "run what needs its keys or rights outside; --git-signing own has commits and tags signed outside",
+				"environment variable %s never reaches a confined command: it names a service of the host that acts for anyone who connects", name)
 		case !set && matches(name, toolEnv): // every command gets it
 		case !set && matches(name, harmless):
-			return nil, Refuse(CodeDeclaration, "give its value as well: --env "+name+"=VALUE", "environment variable %s is not passed on as it stands outside", name)
+			return nil, Refuse(CodeDeclaration, "give its value too: --env "+name+"=VALUE", "the outside value of environment variable %s is not passed on", name)
 		case matches(name, injecting) && !(set && matches(name, harmless)):
-			return nil, Refuse(CodeDeclaration, "it can make programs load code of its choice; give the command what it needs as an argument instead",
+			return nil, Refuse(CodeDeclaration, "it can make programs load other code; give the command what it needs as an argument instead",
 				"environment variable %s never reaches a confined command", name)
 		case set:
 			values[name] = value

@@ -41,13 +41,13 @@ func (b *builder) hideEnvFiles() error {
 	case "read":
 		return nil
 	default:
-		return Refuse(CodeDeclaration, "it is hidden or read", "unknown env_files %q", b.set.EnvFiles)
+		return Refuse(CodeDeclaration, "use hidden or read", "unknown env_files %q", b.set.EnvFiles)
 	}
 	trees := slices.Clone(b.scans)
 	for _, root := range b.readRoots() {
 		tree, err := b.scan(root)
 		if err != nil {
-			return Refuse(CodeSetup, "look at it, and start again", "directory cannot be scanned for environment files: %w", err)
+			return Refuse(CodeSetup, "check it, and start again", "directory cannot be scanned for environment files: %w", err)
 		}
 		trees = append(trees, tree)
 	}
@@ -130,7 +130,7 @@ func (e *envFiles) hide() {
 			first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(p.path, e.root), "/"), "/")
 			p = resolvedPath{path: filepath.Join(e.root, first), exists: true, dir: true}
 			whole = append(whole, p.path)
-			e.b.note(p.path, "hidden as a whole, because there are too many environment files below %s, or they lie too deep, to hide each. Remove them, or let them be read: env_files: read", e.root)
+			e.b.note(p.path, "hidden as a whole, because the environment files below %s are too many or too deep to hide one by one. Remove them, or make them readable: env_files: read", e.root)
 		}
 		taken++
 		e.b.rules = append(e.b.rules, rule{p, denyRead, whyEnvFile})

@@ -62,7 +62,7 @@ func (b *builder) closed(e *Entry, dir string, above Entry) (needed bool, err er
 		return b.held(e, dir, above)
 	}
 	if dir == above.Path {
-		return false, Refuse(CodeDeclaration, "chmod u+w it, or use a profile that does not write there", "%s is yours and not writable: %s could not be kept from coming to exist in it", dir, e.Path)
+		return false, Refuse(CodeDeclaration, "make it writable (chmod u+w), or use a profile that does not write there", "%s belongs to you but is not writable: the sandbox could not keep %s from being created in it", dir, e.Path)
 	}
 	e.Path, e.Access, e.Dir, e.Exists, e.Empty = dir, ReadOnly, true, true, false
 	return true, nil

@@ -80,8 +80,8 @@ func (b *builder) grants(entries []Entry) ([]Grant, error) {
 		g.add("/dev/"+name, MayRead|MayWrite|MayControl, true)
 	}
 	if len(g.list) > maxGrants {
-		return nil, Refuse(CodeDeclaration, "name the directories that the command needs, one by one; or --backend native",
-			"something is denied in directories that have too much in them: Landlock would need %d rules, and %d are made at most", len(g.list), maxGrants)
+		return nil, Refuse(CodeDeclaration, "declare the directories that the command needs one by one, or use --backend native",
+			"a denied path lies in directories with too many entries: Landlock would need %d rules, and the limit is %d", len(g.list), maxGrants)
 	}
 	return g.list, nil
 }
@@ -145,8 +145,8 @@ func (g *granting) tree(path string, inherited Rights) error {
 func (g *granting) unlistable(path string) error {
 	for _, m := range g.below(path) {
 		if m.Why == denied && m.Dir && m.rights&MayList == 0 {
-			return Refuse(CodeUnsupported, "deny the files in it: --deny-read '"+m.Path+"/**/*.*', or declare with --ro what the command may read beside it; or --backend native",
-				"the backend landlock cannot hide the names in %s: who may list %s may list what is below", m.Path, path)
+			return Refuse(CodeUnsupported, "deny the files in it: --deny-read '"+m.Path+"/**/*.*', or declare with --ro what the command may read beside it, or use --backend native",
+				"the backend landlock cannot hide the names in %s: a command that may list %s may list everything below it", m.Path, path)
 		}
 	}
 	return nil
@@ -156,7 +156,7 @@ func (g *granting) unlistable(path string) error {
 func (g *granting) children(dir string, inherited Rights) error {
 	entries, err := g.b.files.files.Entries(dir)
 	if err != nil && !errors.Is(err, fs.ErrPermission) {
-		return Refuse(CodeSetup, "look at it, and start again", "directory %s cannot be listed: %w", dir, err)
+		return Refuse(CodeSetup, "check it, and start again", "directory %s cannot be listed: %w", dir, err)
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())

@@ -29,7 +29,7 @@ func (b *builder) linkMounts(entries []Entry) (list []mount.Mount) {
 			continue
 		}
 		if content, err := b.files.files.Readlink(link); err == nil {
-			list = append(list, mount.Mount{Kind: mount.Symlink, Target: link, Source: content, Why: "a name of what is declared"})
+			list = append(list, mount.Mount{Kind: mount.Symlink, Target: link, Source: content, Why: "link to a declared path"})
 		}
 	}
 	return list

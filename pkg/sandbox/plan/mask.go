@@ -45,7 +45,7 @@ func (b *builder) masks() error {
 		same := func(o masked) bool { return o.path == m.path }
 		if i := slices.IndexFunc(b.masked, same); i >= 0 {
 			if b.masked[i].fake != m.fake {
-				return Refuse(CodeDeclaration, "leave one of the two out", "mask: %s has two contents, %s and %s", m.path, b.masked[i].fake, m.fake)
+				return Refuse(CodeDeclaration, "remove one of the two", "mask: %s has two replacements, %s and %s", m.path, b.masked[i].fake, m.fake)
 			}
 			continue
 		}
@@ -74,10 +74,10 @@ func (b *builder) maskedFile(text string) (*resolvedPath, error) {
 	case !p.exists:
 		return nil, Refuse(CodeDeclaration, "create it, or mark it optional with a ? at the end of its name", "mask: %s does not exist", named.Name)
 	case !p.mode.IsRegular():
-		return nil, Refuse(CodeDeclaration, "deny a directory with --deny-read, and mask the files that are to be seen otherwise", "mask: %s is not a file", p.path)
+		return nil, Refuse(CodeDeclaration, "deny a directory with --deny-read; mask files only", "mask: %s is not a file", p.path)
 	}
 	if info, err := b.files.lstat(p.path); err == nil && linksTo(info) > 1 {
-		return nil, Refuse(CodeDeclaration, "give it a file of its own: cp -p "+p.path+" NEW && mv NEW "+p.path, "mask: %s has another name, by which the command may read it", p.path)
+		return nil, Refuse(CodeDeclaration, "replace the link by a copy: cp -p "+p.path+" NEW && mv NEW "+p.path, "mask: %s has another hard link, through which the command may read it", p.path)
 	}
 	return &p, nil
 }
@@ -90,10 +90,10 @@ func (b *builder) fakes(entries []Entry) (list []mount.Mount, err error) {
 		if m.fake != "" {
 			p, err := b.files.resolve(m.fake)
 			if err != nil || !p.exists || !p.mode.IsRegular() {
-				return nil, Refuse(CodeDeclaration, "name a file that exists, or none: --mask FILE=", "mask: %s is not a file whose content could be shown", m.fake)
+				return nil, Refuse(CodeDeclaration, "name an existing file, or none: --mask FILE=", "mask: the replacement %s is not a file", m.fake)
 			}
 			if at := Covering(entries, p.path).Access; at != ReadOnly && at != ReadWrite {
-				return nil, Refuse(CodeDeclaration, "declare it with --ro, or name a file of the work space", "mask: the command may not read %s, whose content it would see", p.path)
+				return nil, Refuse(CodeDeclaration, "declare it with --ro, or name a file of the work space", "mask: the replacement %s is not readable for the command", p.path)
 			}
 			if err := b.symlinkEscape(p, whyMasked, entries); err != nil {
 				return nil, err
@@ -105,7 +105,7 @@ func (b *builder) fakes(entries []Entry) (list []mount.Mount, err error) {
 			m.text = string(text)
 		}
 		if Covering(entries, m.path).Access != Hidden {
-			return nil, Refuse(CodeDeclaration, "leave one of the two out", "mask: %s is declared to be read as well", m.path)
+			return nil, Refuse(CodeDeclaration, "remove one of the two", "mask: %s is also declared readable", m.path)
 		}
 		list = append(list, mount.Mount{Kind: mount.Text, Target: m.path, File: true, Text: m.text, Why: whyMasked})
 	}

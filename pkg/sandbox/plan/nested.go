@@ -64,7 +64,7 @@ func (b *builder) protectNested() error {
 	for _, root := range b.topRoots() {
 		tree, err := b.scan(root)
 		if err != nil {
-			return Refuse(CodeSetup, "look at it, and start again", "writable directory cannot be scanned: %w", err)
+			return Refuse(CodeSetup, "check it, and start again", "writable directory cannot be scanned: %w", err)
 		}
 		b.scans = append(b.scans, tree)
 		n := &nested{b: b, tree: tree, entries: entries, mounts: nestedMounts}
@@ -101,7 +101,7 @@ func (n *nested) unreadable() {
 	for _, u := range n.tree.Unreadable {
 		switch {
 		case u.Path == n.tree.Root:
-			n.b.note(u.Path, "it cannot be listed, so what lies in it is not protected by name: %v. Give yourself the right to read it, and start again", plain(u.Err))
+			n.b.note(u.Path, "it cannot be listed, so nothing in it is protected by name: %v. Make it readable for yourself, and start again", plain(u.Err))
 		case len(n.held) < nestedHolds:
 			n.hold(u.Path, u.Err)
 		default:
@@ -120,7 +120,7 @@ func (n *nested) hold(dir string, why error) {
 	}
 	n.held = append(n.held, dir)
 	n.b.rules = append(n.b.rules, rule{resolvedPath{path: dir, exists: true, dir: true}, denyWrite, "cannot be judged"})
-	n.b.note(dir, "read-only as a whole, because it cannot be judged: %v. Look at it, and make it readable or remove it", plain(why))
+	n.b.note(dir, "read-only as a whole, because it cannot be judged: %v. Make it readable, or remove it", plain(why))
 }
 
 // plain returns the cause of an error without the path, which the note names.
@@ -228,7 +228,7 @@ func (n *nested) protect() {
 	}
 	if n.left > 0 {
 		n.b.note(n.tree.Root, "%d repositories, settings and directories that cannot be judged below it are not read-only, because they are too many, too deep, or in directories such as node_modules; "+
-			"what changes in them is compared after the run", n.left)
+			"their changes are checked after the run", n.left)
 	}
 }
 

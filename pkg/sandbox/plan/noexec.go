@@ -57,7 +57,7 @@ func (b *builder) holdExec(p resolvedPath, e Entry, list []mount.Mount) ([]mount
 	}
 	around := mount.Covering(list, p.path)
 	if b.set.View != "" && e.Access == ReadWrite || around == nil || around.Kind != mount.Bind || around.Source != around.Target {
-		return nil, Refuse(CodeDeclaration, "name "+e.Path+" as a whole", "deny-exec path %s lies in a directory of the command's own, or in a view", p.path)
+		return nil, Refuse(CodeDeclaration, "name "+e.Path+" as a whole", "deny-exec path %s lies in a private directory of the command, or in a view", p.path)
 	}
 	list = append(list, mount.Mount{Kind: mount.Bind, Target: p.path, Source: p.path, File: !p.dir, Writable: around.Writable, Why: whyNoExec})
 	if around.Writable {

@@ -46,7 +46,7 @@ func (b *builder) opening() error {
 	n := &b.set.Network
 	if n.Mode != "proxy" {
 		if b.spec.Network.CABundle != "" || len(b.spec.Network.AllowRequests)+len(b.spec.Network.Inject) > 0 {
-			return Refuse(CodeDeclaration, "they are for --net proxy", "in network %q nobody judges requests or puts credentials in", n.Mode)
+			return Refuse(CodeDeclaration, "use --net proxy", "network %q cannot judge requests or inject credentials", n.Mode)
 		}
 		return nil
 	}
@@ -81,12 +81,12 @@ func (b *builder) authority() error {
 	}
 	for _, path := range append(p.links, p.path) {
 		if mount.Within(path, b.spec.Workspace) {
-			return Refuse(CodeDeclaration, "move it out of there, to ~/.config/ethos for one, and make another: a command can have read this key",
+			return Refuse(CodeDeclaration, "make a new authority outside of the work space, such as in ~/.config/ethos: a command may have read this key",
 				"authority %s lies in the work space", path)
 		}
 	}
 	if info, err := b.files.lstat(p.path); err == nil && linksTo(info) > 1 {
-		return Refuse(CodeDeclaration, "make a copy of it, and take the other names away", "authority %s has another name, by which the command may read it", p.path)
+		return Refuse(CodeDeclaration, "use a copy of it, or remove the other links", "authority %s has another hard link, through which the command may read it", p.path)
 	}
 	text, err := b.files.files.ReadResolved(p.path)
 	if err != nil {
@@ -99,7 +99,7 @@ func (b *builder) authority() error {
 		}
 	}
 	if b.certificate == "" {
-		return Refuse(CodeDeclaration, authorityHint, "authority %s: there is no certificate in it", p.path)
+		return Refuse(CodeDeclaration, authorityHint, "authority %s: it contains no certificate", p.path)
 	}
 	b.open.CABundle = p.path
 	b.rules = append(b.rules, rule{p, denyRead, whyAuthority})
@@ -135,7 +135,7 @@ func (b *builder) requests() error {
 	for _, e := range rules {
 		denied := slices.ContainsFunc(deny, func(p egressrule.Pattern) bool { return p.Covers(e.Host) })
 		if n.CABundle == "" && !denied {
-			return Refuse(CodeDeclaration, authorityHint, "requests to %s cannot be judged within TLS without an authority", e.Host)
+			return Refuse(CodeDeclaration, authorityHint, "requests to %s cannot be judged inside TLS without an authority", e.Host)
 		}
 	}
 	b.open.Requests = rules.Strings()
@@ -151,7 +151,7 @@ func (b *builder) injections() error {
 			return Refuse(CodeDeclaration, "write it as --inject 'api.example.com Authorization=API_TOKEN'", "%w", err)
 		}
 		if b.set.Network.CABundle == "" && !j.Plain {
-			return Refuse(CodeDeclaration, authorityHint+"; for a host without TLS write http://"+j.Host.String(), "%s for %s cannot be put in within TLS without an authority", j.Env, j.Host)
+			return Refuse(CodeDeclaration, authorityHint+"; for a host without TLS write http://"+j.Host.String(), "%s for %s cannot be injected inside TLS without an authority", j.Env, j.Host)
 		}
 		if err := b.credential(j); err != nil {
 			return err
@@ -166,19 +166,19 @@ func (b *builder) credential(j capability.Injection) error {
 	_, set := b.set.Env.Set[j.Env]
 	switch {
 	case secret == "":
-		return Refuse(CodeDeclaration, "export "+j.Env+" where ethos-sandbox is started, or take the injection out", "credential for %s: the variable %s is not set", j.Host, j.Env)
+		return Refuse(CodeDeclaration, "export "+j.Env+" where ethos-sandbox is started, or remove the injection", "credential for %s: the variable %s is not set", j.Host, j.Env)
 	case strings.ContainsFunc(secret, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return Refuse(CodeDeclaration, "give "+j.Env+" a value of one line", "credential for %s: the value of %s cannot stand in a header field", j.Host, j.Env)
 	case slices.Contains(passedEnv, j.Env) || slices.Contains(toolEnv, j.Env) || matches(j.Env, injecting):
-		return Refuse(CodeDeclaration, "call the variable of the credential another name", "credential for %s: %s is a variable that programs go by", j.Host, j.Env)
+		return Refuse(CodeDeclaration, "rename the variable of the credential", "credential for %s: %s is a variable that programs obey", j.Host, j.Env)
 	case set || slices.Contains(b.set.Env.Pass, j.Env):
-		return Refuse(CodeDeclaration, "take "+j.Env+" out of --env (env.pass and env.set): the command has a sentinel in it", "credential for %s: %s is given to the command itself", j.Host, j.Env)
+		return Refuse(CodeDeclaration, "remove "+j.Env+" from --env (env.pass and env.set): the command gets a sentinel in it", "credential for %s: %s is also passed to the command", j.Host, j.Env)
 	}
 	if len(secret) < minSecret {
 		return nil
 	}
 	if slices.ContainsFunc(b.spec.Argv, func(word string) bool { return strings.Contains(word, secret) }) {
-		return Refuse(CodeDeclaration, "write $"+j.Env+" in single quotes, so that it is put in inside", "credential for %s: the command line has the value of %s in it", j.Host, j.Env)
+		return Refuse(CodeDeclaration, "write $"+j.Env+" in single quotes, so that it is expanded inside", "credential for %s: the command line contains the value of %s", j.Host, j.Env)
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (b *builder) openEnv(values map[string]string) error {
 		secret := b.getenv(j.Env)
 		for name, value := range values {
 			if len(secret) >= minSecret && strings.Contains(value, secret) {
-				return Refuse(CodeDeclaration, "take "+name+" out of what the command is given", "credential for %s: the variable %s has the value of %s in it", j.Host, name, j.Env)
+				return Refuse(CodeDeclaration, "do not pass "+name+" to the command", "credential for %s: the variable %s contains the value of %s", j.Host, name, j.Env)
 			}
 		}
 	}
@@ -246,7 +246,7 @@ func (b *builder) trustFiles(entries []Entry) (list []mount.Mount, err error) {
 		list = append(list, mount.Mount{Kind: mount.Text, Target: p.path, File: true, Text: whole, Why: "trusts the authority"})
 	}
 	if b.trusted == "" {
-		return nil, Refuse(CodeDeclaration, "install ca-certificates", "%w", errors.New("this machine has no bundle of trusted certificates to which the authority could be added: "+join(bundles)))
+		return nil, Refuse(CodeDeclaration, "install ca-certificates", "%w", errors.New("this machine has no bundle of trusted certificates to add the authority to: "+join(bundles)))
 	}
 	return list, nil
 }

@@ -58,7 +58,7 @@ func (b *builder) denyPattern(text string, c class) error {
 		base = "."
 	}
 	if !doublestar.ValidatePattern(rest) {
-		return Refuse(CodeDeclaration, `write it as "**/*.pem"`, "%s: %q is no pattern", denied, text)
+		return Refuse(CodeDeclaration, `write it as "**/*.pem"`, "%s: %q is not a valid pattern", denied, text)
 	}
 	named, err := b.expand(base)
 	if err != nil {
@@ -124,7 +124,7 @@ func (p *pattern) search(path string) error {
 		return nil // the command cannot list it either
 	}
 	if err != nil {
-		return Refuse(CodeSetup, "look at it, and start again", "directory cannot be searched for %s: %w", p.text, err)
+		return Refuse(CodeSetup, "check it, and start again", "directory cannot be searched for %s: %w", p.text, err)
 	}
 	for _, e := range entries {
 		name := filepath.Join(path, e.Name())
@@ -149,7 +149,7 @@ func (p *pattern) deny(path string) error {
 		return nil // a dangling link
 	}
 	if p.matches++; p.matches > maxMatches || len(path) >= mountPath {
-		return Refuse(CodeDeclaration, "deny the directories that they lie in", "%s path %s matches more than %d files, or one that lies too deep", denied, p.text, maxMatches)
+		return Refuse(CodeDeclaration, "deny the directories that contain them", "%s path %s matches more than %d files, or one that lies too deep", denied, p.text, maxMatches)
 	}
 	why := denied + " by " + p.text
 	p.b.rules = append(p.b.rules, rule{to, p.class, why})

@@ -130,7 +130,7 @@ func (p *Plan) SeccompText() string {
 const EthosDir = ".coding-ethos"
 
 // OwnHint is the hint for an EthosDir that cannot be created or used.
-const OwnHint = "the work space must be writable for you, and its .coding-ethos directory yours: move away what is in its place"
+const OwnHint = "you must be able to write to the work space, and own its .coding-ethos directory: move away what is in its place"
 
 // JournalName is the file in ethos's directory that lists the placeholders.
 const JournalName = "placeholders"

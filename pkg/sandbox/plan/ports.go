@@ -43,9 +43,9 @@ func (b *builder) ports(p *Plan) error {
 	case len(n.ConnectPorts)+len(n.BindPorts) == 0:
 		return nil
 	case n.Mode == "none":
-		return Refuse(CodeDeclaration, "leave the ports out, or ask for --net loopback or --net host", "network %q has no ports", n.Mode)
+		return Refuse(CodeDeclaration, "omit the ports, or use --net loopback or --net host", "network %q has no ports", n.Mode)
 	case n.Mode == "proxy":
-		return Refuse(CodeDeclaration, "write the port behind the name: --allow-domain NAME:PORT", "in network %q ports go by names", n.Mode)
+		return Refuse(CodeDeclaration, "write the port after the name: --allow-domain NAME:PORT", "network %q allows ports by name", n.Mode)
 	}
 	p.Ports = &Ports{sorted(n.ConnectPorts), sorted(n.BindPorts)}
 	return nil
@@ -55,9 +55,9 @@ func (b *builder) ports(p *Plan) error {
 func (b *builder) unixFamily(p *Plan) error {
 	switch p.NoUnixSockets = b.set.UnixFamily == capability.NoUnixSockets; {
 	case b.set.UnixFamily != "" && !p.NoUnixSockets:
-		return Refuse(CodeDeclaration, "it is "+capability.NoUnixSockets+", or left out", "unknown unix_family %q", b.set.UnixFamily)
+		return Refuse(CodeDeclaration, "use "+capability.NoUnixSockets+", or omit it", "unknown unix_family %q", b.set.UnixFamily)
 	case p.NoUnixSockets && len(b.set.UnixSockets) > 0:
-		return Refuse(CodeDeclaration, "leave one of the two out", "unix socket %s is declared, and no Unix socket is to be made", b.set.UnixSockets[0])
+		return Refuse(CodeDeclaration, "remove one of the two", "unix socket %s is declared, but unix_family denies Unix sockets", b.set.UnixSockets[0])
 	}
 	return nil
 }

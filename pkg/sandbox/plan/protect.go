@@ -143,7 +143,7 @@ func (b *builder) linkedGit(dotgit string) error {
 	if root := filepath.Dir(dotgit); mount.Within(dir, root) || mount.Within(common, root) { // it is writable already
 		return b.protectInside(root, dir, common)
 	}
-	b.note("git", "the git directory %s does not name this work tree in return; it stays hidden", dir)
+	b.note("git", "the git directory %s does not point back to this work tree; it stays hidden", dir)
 	return nil
 }
 

@@ -24,7 +24,7 @@ const publishHint = "write it as [ADDRESS:]HOSTPORT:PORT, such as 8080:8000, whe
 
 // ParsePublished parses [ADDRESS:]HOSTPORT:PORT, or one PORT for both.
 func ParsePublished(text string) (p Published, malformed *Refusal) {
-	malformed = Refuse(CodeDeclaration, publishHint, "%q is not a port of the host and one inside", text)
+	malformed = Refuse(CodeDeclaration, publishHint, "%q is not a pair of a host port and an inside port", text)
 	rest, inside := text, text
 	if i := strings.LastIndexByte(text, ':'); i >= 0 {
 		rest, inside = text[:i], text[i+1:]
@@ -62,16 +62,16 @@ func (p *Plan) Published(text string, anywhere bool) (Published, error) {
 	published, malformed := ParsePublished(text)
 	switch {
 	case p.Unpublished:
-		return published, Refuse(CodeDeclaration, "leave --publish out", "%s bounds the network, and a port that is published leads in", ceiling.Dir)
+		return published, Refuse(CodeDeclaration, "omit --publish", "%s limits the network, and a published port would let others in", ceiling.Dir)
 	case malformed != nil:
 		return published, Refuse(CodeDeclaration, malformed.Hint, "--publish %w", malformed)
 	case !published.Host.Addr().IsLoopback() && !anywhere:
-		return published, Refuse(CodeDeclaration, "name 127.0.0.1 or ::1, or say --publish-any", "--publish %q lets other machines in", text)
+		return published, Refuse(CodeDeclaration, "use 127.0.0.1 or ::1, or add --publish-any", "--publish %q lets other machines in", text)
 	case !p.Publishes():
 		return published, Refuse(CodeDeclaration, "use --net loopback or --net proxy", "network %q has no ports to publish", p.Network)
 	case p.takes(published.Port):
 		return published, Refuse(CodeDeclaration, "have the command listen on another port from 1024 up, and publish that",
-			"--publish %q: no server of the command can be at port %d", text, published.Port)
+			"--publish %q: the command cannot listen on port %d", text, published.Port)
 	}
 	return published, nil
 }

@@ -39,4 +39,4 @@ func AsSetup(err error) error {
 }
 
 // OtherSandboxHint is the hint inside another program's sandbox.
-const OtherSandboxHint = "another sandbox is around this one: where the hook confines, turn the agent's own off (Codex CLI: sandbox_mode = \"danger-full-access\")"
+const OtherSandboxHint = "this runs inside another sandbox: if the hook confines commands, turn the agent's own sandbox off (Codex CLI: sandbox_mode = \"danger-full-access\")"

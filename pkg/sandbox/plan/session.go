@@ -40,8 +40,8 @@ func (p *Plan) Joined(argv, env []string) ([]string, error) {
 		secret := p.Getenv(j.Env)
 		given := func(text string) bool { return len(secret) >= minSecret && strings.Contains(text, secret) }
 		if slices.ContainsFunc(argv, given) || slices.ContainsFunc(env, given) {
-			return nil, Refuse(CodeDeclaration, "take it out of --env and of the command line; write $"+j.Env+" in single quotes, so that it is put in inside",
-				"credential for %s: the command is given the value of %s itself", j.Host, j.Env)
+			return nil, Refuse(CodeDeclaration, "remove it from --env and from the command line; write $"+j.Env+" in single quotes, so that it is expanded inside",
+				"credential for %s: the command itself gets the value of %s", j.Host, j.Env)
 		}
 	}
 	for _, j := range p.Egress.Open.Inject {

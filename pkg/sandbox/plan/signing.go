@@ -37,11 +37,11 @@ func (b *builder) signing(p *Plan) error {
 	}
 	switch {
 	case b.set.GitSigning != capability.SignOwn && b.set.GitSigning != capability.SignCommitter:
-		return Refuse(CodeDeclaration, "it is none, "+capability.SignOwn+" or "+capability.SignCommitter, "unknown git_signing %q", b.set.GitSigning)
+		return Refuse(CodeDeclaration, "use none, "+capability.SignOwn+" or "+capability.SignCommitter, "unknown git_signing %q", b.set.GitSigning)
 	case b.flat():
-		return Refuse(CodeDeclaration, "leave out --git-signing, or --backend", "git_signing needs the backend native, and this is %s", b.spec.Backend)
+		return Refuse(CodeDeclaration, "omit --git-signing or --backend", "git_signing needs the backend native, not %s", b.spec.Backend)
 	case b.set.UnixFamily == capability.NoUnixSockets:
-		return Refuse(CodeDeclaration, "leave one of the two out", "git_signing is declared, by which git connects to a Unix socket, and no Unix socket is to be made")
+		return Refuse(CodeDeclaration, "remove one of the two", "git_signing needs a Unix socket, but unix_family denies Unix sockets")
 	}
 	p.GitSigning = b.set.GitSigning
 	return nil

@@ -31,7 +31,7 @@ func (b *builder) hideSockets(root string) {
 		var next []string
 		for _, dir := range level {
 			if dirs++; dirs > socketDirs {
-				b.note(root, "sockets were looked for in %d directories; what lies beyond can be connected to", socketDirs)
+				b.note(root, "sockets were searched in %d directories; the command can connect to those beyond", socketDirs)
 				return
 			}
 			next = append(next, b.socketsIn(dir)...)

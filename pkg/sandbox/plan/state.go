@@ -12,7 +12,7 @@ import (
 )
 
 // stateHint is the hint for a declaration that would open the state folder.
-const stateHint = "it says what a person has trusted, and no command reads or writes it; declare a directory beside it"
+const stateHint = "it records what a person has trusted, and no command may read or write it; declare a directory beside it"
 
 // hideState hides the state folders of ethos (package statedir), whatever is declared and
 // whether they exist or not. It must run after every other rule: a declared grant in such a

@@ -130,7 +130,7 @@ func mountText(m mount.Mount) string {
 	case m.Kind == mount.Symlink:
 		return "-> " + m.Source
 	case m.Kind == mount.Link:
-		return "-> " + m.Source + ", a copy of its own"
+		return "-> " + m.Source + ", a private copy"
 	case m.Kind == mount.Overlay:
 		return "copy-on-write over " + m.Source
 	case m.Writable:

@@ -81,7 +81,7 @@ func (b *builder) showIncluded(path string) bool {
 		return nil
 	})
 	if secret != "" {
-		b.note(path, "the git configuration of the user includes it; it is not shown, because it holds a secret, %s: what else it says does not count inside", secret)
+		b.note(path, "the git configuration of the user includes it; it is hidden, because it holds a secret, %s: its other settings do not apply inside either", secret)
 		return false
 	}
 	return b.showNamed(path)

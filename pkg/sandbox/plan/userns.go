@@ -25,22 +25,22 @@ func (b *builder) nestedUserns(p *Plan) error {
 	p.NestedUserns = b.set.NestedUserns
 	switch {
 	case p.NestedUserns != capability.NestedNamespaces && p.NestedUserns != capability.NestedMounts:
-		return Refuse(CodeDeclaration, "it is "+capability.NestedNamespaces+", "+capability.NestedMounts+" or none", "unknown nested_userns %q", p.NestedUserns)
+		return Refuse(CodeDeclaration, "use "+capability.NestedNamespaces+", "+capability.NestedMounts+" or none", "unknown nested_userns %q", p.NestedUserns)
 	case b.uid == 0: // verify_root_map in kernel/user_namespace.c, Linux 5.12
-		return Refuse(CodeUnsupported, "run it as an ordinary user", "the kernel lets nobody map uid 0 into a user namespace without CAP_SETFCAP, which no command has: root can make none of its own that works")
+		return Refuse(CodeUnsupported, "run it as an ordinary user", "nested user namespaces do not work for root: to map uid 0 into one needs CAP_SETFCAP, which no command has")
 	case p.NestedUserns == capability.NestedNamespaces:
 		return nil
 	case len(p.DenyExec) > 0:
-		return Refuse(CodeDeclaration, "leave one of the two out", "execution is denied in %s, and an overlay of it that a command mounts executes", p.DenyExec[0])
+		return Refuse(CodeDeclaration, "remove one of the two", "execution is denied in %s, but a command that mounts an overlay of it could execute there", p.DenyExec[0])
 	}
 	for i := range p.Mounts {
 		m := &p.Mounts[i]
 		if above := p.around(m); above != nil && m.Kind != mount.Symlink {
-			return Refuse(CodeDeclaration, "write into a view with --view copy-on-write, --transaction or --mode verify, or nothing with --mode plan; "+
-				"a browser needs --allow-nested-userns alone, without mounts", "%s is kept in its place by a mount in %s, which is writable, and a command that mounts could move it from there", m.Target, above.Target)
+			return Refuse(CodeDeclaration, "write into a view with --view copy-on-write, --transaction or --mode verify, or write nothing with --mode plan; "+
+				"for a browser, --allow-nested-userns without mounts is enough", "a mount keeps %s in place in %s, which is writable; a command that mounts could move it", m.Target, above.Target)
 		}
 	}
-	b.note("landlock", "it holds no file: it would refuse every mount. The mounts alone hold them")
+	b.note("landlock", "it protects no files, because it would refuse every mount; the mounts alone protect them")
 	return nil
 }
 

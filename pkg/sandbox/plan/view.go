@@ -70,7 +70,7 @@ func (b *builder) view(p *Plan) error {
 		if m.Kind != mount.Bind || !m.Writable || m.Device || Managed(*m) || in(m.Source) || slices.Contains(p.Sockets, m.Target) || strings.HasPrefix(m.Source, "/dev/") {
 			continue
 		}
-		return Refuse(CodeDeclaration, "declare its directory; or leave the view out, and it is written to", "a copy-on-write view has directories, and %s is none of them", m.Source)
+		return Refuse(CodeDeclaration, "declare its directory, or omit the view to write to the file itself", "a copy-on-write view covers directories only, and %s is a file", m.Source)
 	}
 	return nil
 }
