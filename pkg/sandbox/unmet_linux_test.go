@@ -20,9 +20,9 @@ func TestNoNetworkIsTold(t *testing.T) {
 		"none, resolver by lo":   {"none", own + "; " + own + "; exit 1", "an address outside: the command has no network, and tried it 2 times; --allow-domain NAME"},
 		"none, not tried":        {"none", "exit 1", ""},
 		"none, no failure":       {"none", outside + "; true", ""},
-		"loopback, DNS":          {"loopback", outside + "; exit 1", "an address outside: the command has no network but a loopback of its own, and tried it once; --allow-domain NAME"},
-		"loopback, TCP":          {"loopback", "echo >/dev/tcp/20.0.0.1/80; exit 1", "an address outside: the command has no network but a loopback of its own, and tried it once; --allow-domain NAME"},
-		"loopback, own resolver": {"loopback", own + "; exit 1", "a datagram to a port at which nobody is: the command has no network but a loopback of its own, and tried it once; --allow-domain NAME"},
+		"loopback, DNS":          {"loopback", outside + "; exit 1", "an address outside: the command has only its own loopback network, and tried it once; --allow-domain NAME"},
+		"loopback, TCP":          {"loopback", "echo >/dev/tcp/20.0.0.1/80; exit 1", "an address outside: the command has only its own loopback network, and tried it once; --allow-domain NAME"},
+		"loopback, own resolver": {"loopback", own + "; exit 1", "a datagram to a port on which nothing listens: the command has only its own loopback network, and tried it once; --allow-domain NAME"},
 		"loopback, own server":   {"loopback", closed + "; exit 1", ""},
 		"killed":                 {"none", outside + "; kill -9 $$", "an address outside: the command has no network, and tried it once; --allow-domain NAME"},
 	} {

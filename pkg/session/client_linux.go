@@ -190,7 +190,7 @@ func (c *Client) Run(w Want) (Exited, error) {
 		return Exited{}, first.Fault
 	case first.Started == nil || streams.take(files) != nil:
 		closeAll(files)
-		return Exited{}, fmt.Errorf("session %s: an answer that makes no sense", c.Hello.Name)
+		return Exited{}, fmt.Errorf("session %s: invalid answer", c.Hello.Name)
 	}
 	return c.follow(w, streams), nil
 }

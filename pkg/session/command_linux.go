@@ -67,7 +67,7 @@ func (s *Server) start(c *conn, r *Run, files []*os.File) (_ *command, started t
 		return nil, started, err
 	}
 	if len(files) != r.passed() {
-		return nil, started, errors.New("the request does not have the descriptors that it names")
+		return nil, started, errors.New("the request lacks descriptors that it names")
 	}
 	spawn := Spawn{
 		Argv: texts(r.Argv), Env: texts(r.Env), Dir: string(r.Dir), Umask: r.Umask & 0o777,

@@ -7,7 +7,7 @@ var (
 	ErrNone = errors.New("no such session runs")
 	// ErrBusy says that another process owns a name: its session is running,
 	// starting or ending.
-	ErrBusy = errors.New("another process has the name of the session")
+	ErrBusy = errors.New("another process uses the name of the session")
 	// ErrBroken says that the supervisor ended before it answered.
 	ErrBroken = errors.New("the supervisor of the session ended before it answered")
 )

@@ -87,7 +87,7 @@ func (s *streams) take(files []*os.File) error {
 		s.terminal.master = files[want-1]
 	}
 	if want != len(files) {
-		return errors.New("a descriptor too many")
+		return errors.New("one descriptor too many")
 	}
 	return nil
 }

@@ -230,7 +230,7 @@ func TestSessionStatuses(t *testing.T) {
 		"not executable": {[]string{"run", "--session", "w", "--", "/etc/passwd"}, 126, "permission denied"},
 		"time limit":     {[]string{"run", "--session", "w", "--timeout", "200ms", "--", "sleep", "100"}, 124, "time limit of 200ms"},
 		"no session":     {[]string{"run", "--session", "x", "--", "touch", "ran"}, 125, "session x does not run"},
-		"no name":        {[]string{"run", "--session", "a/b", "--", "touch", "ran"}, 125, "is no name"},
+		"no name":        {[]string{"run", "--session", "a/b", "--", "touch", "ran"}, 125, "is not a valid session name"},
 		"more than it":   {[]string{"run", "--session", "w", "--rw", "/srv", "--", "touch", "ran"}, 125, "does not have"},
 		"its network":    {[]string{"run", "--session", "w", "--net", "host", "--", "touch", "ran"}, 125, "does not have"},
 		"managed git":    {[]string{"shell", "--session", "w", "-c", "touch ran"}, 125, "plain git"},

@@ -202,7 +202,7 @@ func TestPortNobodyListensAt(t *testing.T) {
 		{"http://registry.example:22/x", ""}, // told by the door
 	} {
 		o := p.sandboxed([]string{"--allow-domain", registry, "--ro", self()}, self()+" "+fetchWord+" "+c.url+"; exit 1")
-		if told := strings.Contains(o.stderr, "asked for and not connected to at its ports 80, 443; the kernel refused the command "); told != (c.want != "") || !strings.Contains(o.stderr, c.want) {
+		if told := strings.Contains(o.stderr, "looked up but not connected to at its ports 80, 443; the kernel refused the command "); told != (c.want != "") || !strings.Contains(o.stderr, c.want) {
 			t.Errorf("%s: %v", c.url, o)
 		}
 	}

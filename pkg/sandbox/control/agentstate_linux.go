@@ -23,7 +23,7 @@ func (c *agentState) Prepare(context.Context) error {
 		if err := c.ready(s); err != nil {
 			return &plan.Refusal{
 				Code: plan.CodeSetup, Err: fmt.Errorf("state of the agent: %w", err),
-				Hint: "the state folder of ethos, ~/.local/state/ethos or in XDG_STATE_HOME, must be yours alone, and have space",
+				Hint: "the state folder of ethos (~/.local/state/ethos, or in XDG_STATE_HOME) must belong to you alone and have free space",
 			}
 		}
 	}

@@ -177,8 +177,8 @@ func denialsOf(aside []asideName) (list []record.Denial) {
 			continue
 		}
 		d := record.Denial{
-			Layer: plan.ControlNames, Path: a.path, Kept: a.kept, Remedy: remedyFor(a), What: shown(a.path + ": came to exist while the command ran"),
-			Reason: "it decides what runs outside of the sandbox, or under which policy; it is out of force",
+			Layer: plan.ControlNames, Path: a.path, Kept: a.kept, Remedy: remedyFor(a), What: shown(a.path + ": created while the command ran"),
+			Reason: "it decides what runs outside of the sandbox, or under which policy; it is no longer in force",
 		}
 		if a.err != nil {
 			d.Reason = shown("it decides what runs outside of the sandbox, or under which policy, and it is still in force: " + a.err.Error())
@@ -193,9 +193,9 @@ func denialsOf(aside []asideName) (list []record.Denial) {
 func remedyFor(a asideName) string {
 	switch {
 	case a.err != nil:
-		return "remove " + a.path + " before anything is started there"
+		return "remove " + a.path + " before you start anything there"
 	case a.kept == "":
-		return "nothing, the command has removed it itself"
+		return "nothing: the command removed it itself"
 	}
 	return "if it is yours, and not the command's: mv " + printable.Word(a.kept) + " " + printable.Word(a.path)
 }

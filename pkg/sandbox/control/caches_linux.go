@@ -59,7 +59,7 @@ func (c *caches) Prepare(context.Context) error {
 		}
 		slot, lock, err := takeSlot(p, filepath.Dir(m.Upper))
 		if err != nil {
-			c.Left = append(c.Left, plan.Note{About: m.Target, Reason: strings.TrimSuffix(fmt.Sprintf("what it writes to the cache is not kept: %v; %s", err, nospace.Hint(err, filepath.Join(p.Workspace, plan.EthosDir))), "; ")})
+			c.Left = append(c.Left, plan.Note{About: m.Target, Reason: strings.TrimSuffix(fmt.Sprintf("additions to the cache are not kept: %v; %s", err, nospace.Hint(err, filepath.Join(p.Workspace, plan.EthosDir))), "; ")})
 			m.Upper, m.Work = "", ""
 			continue
 		}
@@ -104,7 +104,7 @@ func (c *caches) Report(line record.Control) record.Control {
 }
 
 func (c *caches) Hint() string {
-	return "it is in full force where a package cache exists and the work space can keep what is added to it"
+	return "it needs an existing package cache, and a work space that can store what is added to it"
 }
 
 // removeWork removes the kernel's own directory from the work directory of an overlay that

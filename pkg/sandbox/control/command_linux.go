@@ -112,7 +112,7 @@ func CommandRefusal(err error, c Command) error {
 	}
 	var fault *steps.StepError
 	if errors.As(err, &fault) && fault.Step.Stage == directoryStage {
-		return plan.Refuse(plan.CodeSetup, "the session sees what its plan has: ethos-sandbox session show", "directory %s: %w", filepath.Clean(c.Dir), fault.Errno)
+		return plan.Refuse(plan.CodeSetup, "use a directory that the session sees: ethos-sandbox session show", "directory %s: %w", filepath.Clean(c.Dir), fault.Errno)
 	}
 	return StepRefusal(err, c.Argv)
 }

@@ -188,7 +188,7 @@ func (d door) verify(six bool) error {
 		at = netip.AddrPortFrom(netip.AddrFrom16(sa.Addr), uint16(sa.Port))
 	}
 	if at != d.At && !(at.Port() == d.At.Port() && at.Addr() == netip.IPv4Unspecified() && d.At.Addr().IsUnspecified()) {
-		return fmt.Errorf("it is at %s", at)
+		return fmt.Errorf("it listens on %s", at)
 	}
 	return nil
 }
@@ -333,7 +333,7 @@ func (c *egressControl) Report(line record.Control) record.Control {
 	return line
 }
 
-func (c *egressControl) Hint() string { return "name what is to be reached with --allow-domain" }
+func (c *egressControl) Hint() string { return "allow the destinations with --allow-domain" }
 
 // Evidence lists the connections and the refused destinations.
 func (c *egressControl) Evidence(e *record.Sandbox, _ bool) {

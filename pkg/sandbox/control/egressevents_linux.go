@@ -128,7 +128,7 @@ func (c *egressControl) unconnected() (list []record.Denial) {
 		}
 		list = append(list, record.Denial{
 			Layer: record.LayerNetwork, What: h.String(),
-			Reason: fmt.Sprintf("asked for and not connected to at its %s; the kernel refused the command %s inside", portList(rules.PortsOf(h)), connections(c.Met.Refused)),
+			Reason: fmt.Sprintf("looked up but not connected to at its %s; the kernel refused the command %s inside", portList(rules.PortsOf(h)), connections(c.Met.Refused)),
 			Remedy: "--allow-domain " + printable.Word(h.String()+":PORT"),
 		})
 	}

@@ -20,7 +20,7 @@ func scopeOf(home string, getenv func(string) string) quarantine.Scope {
 func denials(found []quarantine.Finding) (list []record.Denial) {
 	for i, f := range found {
 		if i == maxFindings {
-			return append(list, record.Denial{Layer: plan.ControlGit, What: strconv.Itoa(len(found)-i) + " more", Reason: "as the ones before"})
+			return append(list, record.Denial{Layer: plan.ControlGit, What: strconv.Itoa(len(found)-i) + " more", Reason: "like those above"})
 		}
 		list = append(list, record.Denial{
 			Layer: plan.ControlGit, What: shown(f.Path + ": " + f.What), Reason: shown(reason(f)),
@@ -37,7 +37,7 @@ func reason(f quarantine.Finding) string {
 	case f.Err != nil:
 		return would + ", and it is still in force: " + f.Err.Error()
 	case f.Aside == "":
-		return "what lies in it could have been used outside of the sandbox unseen"
+		return "its content could have been used outside of the sandbox unnoticed"
 	case f.Rest:
 		return would + "; the rest of the file stays"
 	}
@@ -50,9 +50,9 @@ func remedy(f quarantine.Finding) string {
 	case f.Err != nil:
 		return "remove it, or run no git command there"
 	case f.Aside == "":
-		return "nothing, it is done"
+		return "nothing: it is done"
 	case filepath.Base(f.Path) == "index":
-		return "make the index anew with: git reset"
+		return "rebuild the index with: git reset"
 	}
 	return "read it, and put back what you want: mv " + printable.Word(f.Aside) + " " + printable.Word(f.Path)
 }

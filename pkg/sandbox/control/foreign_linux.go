@@ -49,7 +49,7 @@ func foreignHint(path string, caller int) string {
 	if caller != 0 {
 		return fmt.Sprintf("%s belongs to %s: work in a directory of your own", path, owner)
 	}
-	return fmt.Sprintf("%s belongs to %s, over whose files root has no power inside: run it as its owner (sudo -u %s …), or in a directory of root's", path, owner, user)
+	return fmt.Sprintf("%s belongs to %s, whose files root cannot change inside: run it as the owner (sudo -u %s …), or in a directory that root owns", path, owner, user)
 }
 
 func statOf(path string) *syscall.Stat_t {

@@ -45,7 +45,7 @@ func (c *gitQuarantine) begin(ctx context.Context, now, before []*treescan.Tree)
 	}
 	c.Quarantined = quarantine.Begin(ctx, scope)
 	if fault = errors.Join(fault, c.Quarantined.Unjournaled()); fault != nil {
-		c.Left = append(c.Left, plan.Note{About: plan.ControlGit, Reason: "were ethos-sandbox killed, what the command left would not be found: " + fault.Error()})
+		c.Left = append(c.Left, plan.Note{About: plan.ControlGit, Reason: "if ethos-sandbox is killed, what the command left is not found: " + fault.Error()})
 	}
 }
 

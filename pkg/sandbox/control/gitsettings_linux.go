@@ -144,7 +144,7 @@ func (c *gitSettings) takeOver(own *os.File) {
 			err = c.take(f, made, own)
 		}
 		if f.made = made; err != nil {
-			c.deny(f.Path, "the settings that the command made", "they were not taken over: "+err.Error(), "make them again, or outside of the sandbox")
+			c.deny(f.Path, "the settings that the command made", "they were not taken over: "+err.Error(), "make them again, inside or outside of the sandbox")
 		}
 	}
 }
@@ -172,7 +172,7 @@ const maxSettings = 1 << 20
 func readSettings(file *os.File) (text []byte, st unix.Stat_t, err error) {
 	defer file.Close()
 	if err = unix.Fstat(int(file.Fd()), &st); err == nil && (st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink > 1 || st.Size > maxSettings) {
-		err = errors.New("it is no plain file of at most 1 MiB")
+		err = errors.New("it is not a regular file of at most 1 MiB")
 	}
 	if err == nil {
 		text, err = io.ReadAll(io.LimitReader(file, maxSettings))
@@ -190,7 +190,7 @@ func (c *gitSettings) take(f *settingsFile, made []byte, own *os.File) error {
 	comparison, err := f.settings.Compare(made, lock.text)
 	for i, r := range comparison.Refused {
 		if i == maxFindings {
-			c.deny(f.Path, strconv.Itoa(len(comparison.Refused)-i)+" more", "as the ones before", "")
+			c.deny(f.Path, strconv.Itoa(len(comparison.Refused)-i)+" more", "like those above", "")
 			break
 		}
 		c.refuse(f.Path, r)
@@ -210,7 +210,7 @@ func (c *gitSettings) take(f *settingsFile, made []byte, own *os.File) error {
 // setting that git would run: whoever wants it must type it.
 func (c *gitSettings) refuse(path string, r gitsettings.Refusal) {
 	file := "git config -f " + printable.Word(path)
-	what, remedy := r.Key+" taken away", file+" --unset-all "+printable.Word(r.Key)
+	what, remedy := r.Key+" removed", file+" --unset-all "+printable.Word(r.Key)
 	if len(r.Values) > 0 {
 		value := r.Values[len(r.Values)-1]
 		what, remedy = r.Key+" = "+value, file+" "+printable.Word(r.Key)+" "+printable.Word(value)
@@ -218,7 +218,7 @@ func (c *gitSettings) refuse(path string, r gitsettings.Refusal) {
 	if len(r.Values) > 0 && r.Runs || len(remedy) > maxShown {
 		remedy = file + " --edit"
 	}
-	c.deny(path, what, "it counted for the command alone, and was not taken over: "+r.Why, "if you want it, outside of the sandbox: "+remedy)
+	c.deny(path, what, "it applied to the command only, and was not taken over: "+r.Why, "if you want it, outside of the sandbox: "+remedy)
 }
 
 func (c *gitSettings) deny(path, what, reason, remedy string) {
@@ -265,7 +265,7 @@ func (l *settingsLock) hold() error {
 		case err != unix.EEXIST && err != unix.EINTR:
 			return os.NewSyscallError("openat", err)
 		case try == lockTries:
-			return errors.New(l.name + ".lock is there: somebody writes to the file, or a git that did was killed")
+			return errors.New(l.name + ".lock exists: a process writes to the file, or a git that was killed left it behind")
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

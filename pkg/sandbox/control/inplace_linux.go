@@ -23,7 +23,7 @@ func (c *inPlace) Steps(at Phase, p *Program) {
 }
 
 // beyondPaths names what Landlock has no right for: landlock(7), "Current limitations".
-const beyondPaths = "Landlock alone holds the paths. It has no right for stat(2) and for what changes the mode, owner, times and attributes of files that are the caller's"
+const beyondPaths = "only Landlock restricts the paths. It does not restrict stat(2), nor changes of mode, owner, times and attributes of the caller's files"
 
 func (c *inPlace) Report(line record.Control) record.Control {
 	line.State, line.Enforced, line.Reason = Absent, "", "not isolated: "+beyondPaths
@@ -33,4 +33,4 @@ func (c *inPlace) Report(line record.Control) record.Control {
 	return line
 }
 
-func (c *inPlace) Hint() string { return "leave --backend out: the native one has it" }
+func (c *inPlace) Hint() string { return "omit --backend: the native backend has it" }

@@ -23,4 +23,4 @@ func (c *lacking) Report(line record.Control) record.Control {
 	return line
 }
 
-func (c *lacking) Hint() string { return "leave --backend out: the native one has it" }
+func (c *lacking) Hint() string { return "omit --backend: the native backend has it" }

@@ -37,7 +37,7 @@ func (c *landlockControl) Prepare(context.Context) error {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: "a seccomp filter around this process may refuse landlock(7); allow landlock_create_ruleset, landlock_add_rule, landlock_restrict_self"}
 	}
 	if c.Flat && kernel.ABI < aloneABI {
-		return plan.Refuse(plan.CodeUnsupported, "use Linux 6.2 or newer with landlock in its lsm= parameter; or --backend native, where the machine has user namespaces", "the backend landlock needs ABI %d of Landlock, and this kernel has %s", aloneABI, haveABI(kernel.ABI))
+		return plan.Refuse(plan.CodeUnsupported, "use Linux 6.2 or newer with landlock in its lsm= parameter, or --backend native if the machine has user namespaces", "the backend landlock needs ABI %d of Landlock, and this kernel has %s", aloneABI, haveABI(kernel.ABI))
 	}
 	c.lack = err
 	c.build(kernel.ABI)
@@ -123,7 +123,7 @@ func (c *landlockControl) Report(line record.Control) record.Control {
 	}
 	if c.Job.Plan.NestedUserns == capability.NestedMounts && c.Verified {
 		line.State, line.Enforced = Degraded, strings.Join(c.report.Enforced, " ")
-		line.Reason = "it holds no file: it would refuse the mounts of --allow-nested-userns=mounts"
+		line.Reason = "it protects no files, because it would refuse the mounts of --allow-nested-userns=mounts"
 		return line
 	}
 	if line.State != Enforced {

@@ -115,7 +115,7 @@ func withoutNamespaces() string {
 	if kernel, err := landlock.Probe(); err != nil || kernel.ABI < aloneABI {
 		return ""
 	}
-	return "; or have a boundary that makes no namespace, and holds less: ethos-sandbox run --backend landlock"
+	return "; or use a weaker boundary without namespaces: ethos-sandbox run --backend landlock"
 }
 
 // grantRequest returns the request of a run without namespaces: only the grants of the plan

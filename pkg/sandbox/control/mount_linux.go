@@ -51,7 +51,7 @@ func (c *root) Prepare(context.Context) error {
 		if closed[0] == "" {
 			var err error
 			if closed, err = nobodys(c.Job.Plan); err != nil {
-				return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("what hides paths: %w", err), Hint: "the state folder must be root's: ~/.local/state/ethos, or ethos in XDG_STATE_HOME"}
+				return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("mask for hidden paths: %w", err), Hint: "root must own the state folder: ~/.local/state/ethos, or ethos in XDG_STATE_HOME"}
 			}
 		}
 		if m.Source = closed[0]; m.File {

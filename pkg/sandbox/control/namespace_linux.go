@@ -43,7 +43,7 @@ func (n *namespace) VerifyPlace(pid int) error {
 		return Unreadable(err)
 	}
 	if own.Dev == its.Dev && own.Ino == its.Ino {
-		return fmt.Errorf("%s namespace: it is this process's own", n.kind)
+		return fmt.Errorf("%s namespace: it is the same as that of this process", n.kind)
 	}
 	return nil
 }

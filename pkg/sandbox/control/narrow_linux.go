@@ -34,7 +34,7 @@ func Narrowed(p *plan.Plan, n Narrow) (*Narrowing, error) {
 	}
 	kernel, err := landlock.Probe()
 	if err != nil && len(n.DenyWrite)+len(n.DenyRead) > 0 || len(n.DenyWrite) > 0 && kernel.ABI < truncateABI {
-		return nil, plan.Refuse(plan.CodeUnsupported, "run it without --session: a boundary of its own holds it by mounts", "--deny-write in a session needs Landlock with ABI %d, Linux 6.2, and --deny-read any ABI of it", truncateABI)
+		return nil, plan.Refuse(plan.CodeUnsupported, "run it without --session: a separate boundary enforces this with mounts", "in a session, --deny-write needs Landlock ABI %d (Linux 6.2), and --deny-read needs any ABI", truncateABI)
 	}
 	q := landlock.Request{}
 	if n.NoNetwork {
@@ -83,10 +83,10 @@ func narrower(p *plan.Plan, rules []landlock.PathRule, n Narrow) ([]landlock.Pat
 		for _, path := range d.paths {
 			real, err := filepath.EvalSymlinks(path) // the rules' paths contain no links
 			if err != nil {
-				return nil, plan.Refuse(plan.CodeDeclaration, "name what is there", "%s: %w", d.flag, err)
+				return nil, plan.Refuse(plan.CodeDeclaration, "name an existing path", "%s: %w", d.flag, err)
 			}
 			if mount.Within("/dev", real) || mount.Within("/proc", real) {
-				return nil, plan.Refuse(plan.CodeDeclaration, "name the directories that hold files", "%s %s has /dev and /proc in it", d.flag, path)
+				return nil, plan.Refuse(plan.CodeDeclaration, "name the directories that hold files", "%s %s contains /dev or /proc", d.flag, path)
 			}
 			reals[i] = append(reals[i], real)
 			for k := range rules {
@@ -104,7 +104,7 @@ func narrower(p *plan.Plan, rules []landlock.PathRule, n Narrow) ([]landlock.Pat
 			for _, r := range rules {
 				if r.Path != "/" && r.Access&d.rights != 0 && mount.Within(real, r.Path) {
 					return nil, plan.Refuse(plan.CodeDeclaration, "deny all of "+r.Path+", or run it without --session",
-						"%s %s lies in %s, which stays %s: in a session that cannot be had", d.flag, d.paths[k], r.Path, d.stays)
+						"%s %s lies in %s, which stays %s: a session cannot enforce this", d.flag, d.paths[k], r.Path, d.stays)
 				}
 			}
 		}
@@ -179,7 +179,7 @@ func VerifyNarrowed(command, spawner Status) error {
 func checkNetworkless(fd int) error {
 	family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
 	if err == nil && family != unix.AF_UNIX {
-		return plan.Refuse(plan.CodeDeclaration, "pass it something else than a socket", "a standard descriptor of the command is a socket of the network, and it is to have none")
+		return plan.Refuse(plan.CodeDeclaration, "pass it something other than a network socket", "a standard descriptor of the command is a network socket, but the command must have no network")
 	}
 	return nil
 }

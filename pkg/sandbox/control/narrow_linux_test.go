@@ -26,7 +26,7 @@ func TestWithoutReading(t *testing.T) {
 	}{
 		{nil, "/usr", "/ " + dir},
 		{nil, dir, "/ /usr /usr/lib"},
-		{nil, dir + "/part", "refused: --deny-read " + dir + "/part lies in " + dir + ", which stays readable: in a session that cannot be had"},
+		{nil, dir + "/part", "refused: --deny-read " + dir + "/part lies in " + dir + ", which stays readable: a session cannot enforce this"},
 		{hidden, dir + "/part", "/ /usr /usr/lib " + dir},
 	} {
 		got := ""
@@ -57,10 +57,10 @@ func TestWithoutWriting(t *testing.T) {
 		{dir, "/ /usr " + dir + " /var+"},
 		{"/var", "/ /usr " + dir + "+ /var"},
 		{dir + " /var", "/ /usr " + dir + " /var"},
-		{"/var/tmp", "refused: --deny-write /var/tmp lies in /var, which stays writable: in a session that cannot be had"},
+		{"/var/tmp", "refused: --deny-write /var/tmp lies in /var, which stays writable: a session cannot enforce this"},
 		{"/var/tmp /var", "/ /usr " + dir + "+ /var"},
 		{"/nonexistent", "refused: --deny-write: lstat /nonexistent: no such file or directory"},
-		{"/", "refused: --deny-write / has /dev and /proc in it"},
+		{"/", "refused: --deny-write / contains /dev or /proc"},
 	} {
 		got := ""
 		list, err := narrower(nil, rules, Narrow{DenyWrite: strings.Fields(c.denied)})

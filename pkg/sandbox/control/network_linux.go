@@ -87,7 +87,7 @@ func dormant(name string) bool {
 // according to the kernel's counters.
 func (n *network) Evidence(e *record.Sandbox, enforced bool) {
 	e.NetworkIsolated = enforced
-	has, ok := map[string]string{"none": "the command has no network", "loopback": "the command has no network but a loopback of its own"}[n.Job.Plan.Network]
+	has, ok := map[string]string{"none": "the command has no network", "loopback": "the command has only its own loopback network"}[n.Job.Plan.Network]
 	if !ok || !enforced {
 		return
 	}
@@ -98,7 +98,7 @@ func (n *network) Evidence(e *record.Sandbox, enforced bool) {
 	}
 	tell(n.Met.NoRoute, "an address outside")
 	if n.Met.NoRoute == 0 {
-		tell(n.Met.NoPort, "a datagram to a port at which nobody is")
+		tell(n.Met.NoPort, "a datagram to a port on which nothing listens")
 	}
 }
 

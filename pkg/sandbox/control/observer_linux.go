@@ -101,7 +101,7 @@ func (c *observer) Evidence(e *record.Sandbox, _ bool) {
 	needs, more := c.seen.Needs()
 	e.Denials = append(e.Denials, explained(c.Plan, needs)...)
 	if more > 0 {
-		e.Observer += fmt.Sprintf("; %d names had no room", more)
+		e.Observer += fmt.Sprintf("; %d names did not fit", more)
 	}
 }
 

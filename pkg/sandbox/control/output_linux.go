@@ -26,5 +26,5 @@ func (c *output) Report(line record.Control) record.Control {
 }
 
 func (c *output) Hint() string {
-	return "let it be a record in the pipe: only there ethos-sandbox reads the command's output"
+	return "send it as a record through the pipe: only there does ethos-sandbox read the command's output"
 }

@@ -80,7 +80,7 @@ func (g *placeholders) Prepare(context.Context) error {
 		err = g.find(paths)
 	}
 	if err != nil {
-		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("placeholders: %w", err), Hint: plan.OwnHint + "; --profile lint-offline needs neither"}
+		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("placeholders: %w", err), Hint: plan.OwnHint + "; or use --profile lint-offline, which needs neither"}
 	}
 	g.Uncovers = len(g.items) > 0
 	g.Alone = func() bool { return unix.Flock(int(g.journal.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil }

@@ -31,14 +31,14 @@ func (c *ports) Prepare(context.Context) error {
 		return nil
 	}
 	if kernel, err := landlock.Probe(); err != nil || kernel.ABI < portsABI {
-		return plan.Refuse(plan.CodeUnsupported, "use Linux 6.7 or newer with Landlock; without it, --net loopback or --allow-domain NAME:PORT bound the network", "rules on ports need ABI %d of Landlock", portsABI)
+		return plan.Refuse(plan.CodeUnsupported, "use Linux 6.7 or newer with Landlock, or limit the network with --net loopback or --allow-domain NAME:PORT", "rules on ports need ABI %d of Landlock", portsABI)
 	}
 	return nil
 }
 
 // Hint says how to get limits that are fully enforced.
 func (c *ports) Hint() string {
-	return "ports that are bound have --allow-bind 0 among them where ports are required"
+	return "if ports are required, include --allow-bind 0 among the ports to bind"
 }
 
 // Report names the case for which the kernel has no rule.
@@ -47,7 +47,7 @@ func (c *ports) Report(line record.Control) record.Control {
 		return line
 	}
 	if bind := c.Job.Plan.Ports.Bind; len(bind) > 0 && !slices.Contains(bind, "0") {
-		line.State, line.Reason = Degraded, "listen(2) of a socket that was not bound takes a port that the kernel chooses: Landlock has no right for it"
+		line.State, line.Reason = Degraded, "listen(2) on an unbound socket takes a port that the kernel chooses: Landlock does not restrict it"
 	}
 	return line
 }

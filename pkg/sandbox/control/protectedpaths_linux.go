@@ -134,7 +134,7 @@ func (d *protectedDir) same(name string, expected bool) error {
 }
 
 func cameToExist(path string) error {
-	return plan.Refuse(plan.CodeSetup, "start it again", "%s came to exist while the run was set up", path)
+	return plan.Refuse(plan.CodeSetup, "start it again", "%s was created while the run was set up", path)
 }
 
 // remember records the files that have the names at the start, and the directories of names
@@ -241,7 +241,7 @@ func (w *protectedPaths) search() bool {
 		}
 	}
 	if w.failed == nil && w.count > insists {
-		w.failed = fmt.Errorf("it made protected names %d times", w.count)
+		w.failed = fmt.Errorf("the command created protected names %d times", w.count)
 	}
 	return w.failed == nil
 }

@@ -35,7 +35,7 @@ func CloneRefusal(err error) error {
 	case syscall.EPERM, syscall.EACCES:
 		hint = restrictedHint("a seccomp filter around this process refuses namespaces, as the default one of container engines does; allow them (docker: --security-opt seccomp=unconfined)")
 	case syscall.ENOSPC:
-		hint = restrictedHint("raise user.max_user_namespaces and its like (sysctl user), or leave a nested user namespace")
+		hint = restrictedHint("raise user.max_user_namespaces and related limits (sysctl user), or run it outside of the nested user namespace")
 	case syscall.EINVAL:
 		hint = "the kernel lacks a namespace: CONFIG_USER_NS, CONFIG_PID_NS, CONFIG_NET_NS, CONFIG_IPC_NS, CONFIG_UTS_NS and CONFIG_CGROUPS are needed"
 	case syscall.EAGAIN:
@@ -56,7 +56,7 @@ func NestedRefusal(err error) error {
 	if first, err := os.ReadFile("/proc/1/comm"); err != nil || strings.TrimSpace(string(first)) != steps.InitName {
 		return refusal
 	}
-	return &plan.Refusal{Code: refusal.Code, Err: refusal.Err, Hint: "this is the inside of an ethos-sandbox already, which holds all that is started here: run the command without another one"}
+	return &plan.Refusal{Code: refusal.Code, Err: refusal.Err, Hint: "this already runs inside ethos-sandbox, which confines everything started here: run the command without a second one"}
 }
 
 // CausedRefusal replaces the hint of a refusal by that of its cause, whichever step met it.
@@ -80,7 +80,7 @@ func CausedRefusal(err error, p *plan.Plan) error {
 	}
 	if errors.As(err, &fault) {
 		if fault.Errno == syscall.ENOSPC && (fault.Step.Stage == "mount" || mount.Within(fault.Step.Object, plan.SettingsDir)) {
-			return &plan.Refusal{Code: refusal.Code, Err: refusal.Err, Hint: "the private directories have no room, for they count as memory: give it more with --memory"}
+			return &plan.Refusal{Code: refusal.Code, Err: refusal.Err, Hint: "the private directories are full, and they count as memory: allow more with --memory"}
 		}
 		if holds = p.Workspace; filepath.IsAbs(fault.Step.Object) {
 			holds = filepath.Dir(fault.Step.Object)

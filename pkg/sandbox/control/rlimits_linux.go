@@ -182,7 +182,7 @@ func (c *rlimits) Report(line record.Control) record.Control {
 		return line
 	}
 	if c.Job.Plan.Limits.Pids > 0 && !c.InCgroup && !limits.NprocHolds(os.Geteuid()) {
-		line.State, line.Reason = Degraded, "the kernel does not hold the machine's root to RLIMIT_NPROC: the number of processes is not bounded without a cgroup"
+		line.State, line.Reason = Degraded, "the kernel does not apply RLIMIT_NPROC to root: without a cgroup, the number of processes is not bounded"
 	}
 	if c.watchErr != nil {
 		line.State, line.Reason = Degraded, c.watchErr.Error()
@@ -191,5 +191,5 @@ func (c *rlimits) Report(line record.Control) record.Control {
 }
 
 func (c *rlimits) Hint() string {
-	return "an ordinary user can be held by resource limits alone; for root have a cgroup delegated"
+	return "run it as an ordinary user, for whom resource limits are enough, or have a cgroup delegated to root"
 }

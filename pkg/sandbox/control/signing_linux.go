@@ -241,7 +241,7 @@ func (c *gitSigning) Report(line record.Control) record.Control {
 }
 
 func (c *gitSigning) Hint() string {
-	return "ask for it with --git-signing own, once a commit can be signed outside: git commit -S --allow-empty in a repository to throw away"
+	return "request it with --git-signing own, once signing works outside: git commit -S --allow-empty in a throw-away repository"
 }
 
 // Evidence adds the signatures and the denials.

@@ -65,7 +65,7 @@ func (c *stdio) prepare() error {
 // Descriptors that it opened itself are close-on-exec and not for anyone else.
 func checkDeclared(p *plan.Plan, fd int) error {
 	if fd <= 2 || closesOnExec(fd) {
-		return plan.Refuse(plan.CodeDeclaration, "start ethos-sandbox with it open, as in ethos-sandbox run --fd 3 -- COMMAND 3<FILE", "descriptor %d is not one above 2 that was passed on", fd)
+		return plan.Refuse(plan.CodeDeclaration, "start ethos-sandbox with it open, as in ethos-sandbox run --fd 3 -- COMMAND 3<FILE", "descriptor %d was not inherited, or is not above 2", fd)
 	}
 	return checkStream(p, fd)
 }
@@ -145,7 +145,7 @@ func checkStream(p *plan.Plan, fd int) error {
 		return plan.Refuse(plan.CodeDeclaration, "declare the directory with --ro or --rw instead", "descriptor %d of the command is a directory", fd)
 	case unix.S_IFREG, unix.S_IFBLK:
 		if p.NestedUserns == capability.NestedMounts && st.Nlink > 0 {
-			return plan.Refuse(plan.CodeDeclaration, throughPipe, "descriptor %d of the command is a file, and with --allow-nested-userns=mounts it could be opened again for all that the caller may do with it", fd)
+			return plan.Refuse(plan.CodeDeclaration, throughPipe, "descriptor %d of the command is a file, and with --allow-nested-userns=mounts it could be reopened with all rights of the caller", fd)
 		}
 	case unix.S_IFIFO:
 		if p.NestedUserns == capability.NestedMounts && !isPipe(fd) {
@@ -164,7 +164,7 @@ func isPipe(fd int) bool {
 	return unix.Fstatfs(fd, &st) == nil && st.Type == unix.PIPEFS_MAGIC
 }
 
-const throughPipe = "let it go through a pipe: cat FILE | ethos-sandbox … | cat > FILE"
+const throughPipe = "use a pipe: cat FILE | ethos-sandbox … | cat > FILE"
 
 func checkFile(p *plan.Plan, fd int) error {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
@@ -179,5 +179,5 @@ func checkFile(p *plan.Plan, fd int) error {
 	if at := plan.Covering(p.Paths, path); at.Access == plan.ReadWrite || !slices.ContainsFunc(p.Paths, around) {
 		return nil
 	}
-	return plan.Refuse(plan.CodeDeclaration, "let it come through a pipe: cat FILE | ethos-sandbox …", "descriptor %d of the command, %s, is protected, and could be opened again for writing", fd, path)
+	return plan.Refuse(plan.CodeDeclaration, "use a pipe: cat FILE | ethos-sandbox …", "descriptor %d of the command, %s, is protected, and could be reopened for writing", fd, path)
 }

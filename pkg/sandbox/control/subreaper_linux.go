@@ -72,7 +72,7 @@ func (c *subreaper) Verify(s Status) error {
 
 // Report states what is enforced and what is not.
 func (c *subreaper) Report(line record.Control) record.Control {
-	const held, numbers = "all that it starts ends with it", "the numbers of the host's processes are its own"
+	const held, numbers = "all that it starts ends with it", "it shares the process ids of the host"
 	if line.State != Enforced {
 		return line
 	}
@@ -82,7 +82,7 @@ func (c *subreaper) Report(line record.Control) record.Control {
 	}
 	line.State, line.Enforced, line.Reason = Degraded, held+"; no process outside is traced or signalled", numbers
 	if kernel, err := landlock.Probe(); err != nil || kernel.ABI < signalABI {
-		line.Enforced, line.Reason = held+"; no process outside is traced", numbers+", and it can signal those of its user one by one, init among them: Landlock holds signals from ABI 6"
+		line.Enforced, line.Reason = held+"; no process outside is traced", numbers+", and it can signal the processes of its user one by one, init among them: Landlock restricts signals from ABI 6 on"
 	}
 	return line
 }
@@ -90,4 +90,4 @@ func (c *subreaper) Report(line record.Control) record.Control {
 // signalABI is the first Landlock ABI that restricts signals, Linux 6.12.
 const signalABI = 6
 
-func (c *subreaper) Hint() string { return "leave --backend out: the native one has it" }
+func (c *subreaper) Hint() string { return "omit --backend: the native backend has it" }

@@ -38,4 +38,4 @@ func (c *timeout) Tend() *Ending {
 
 func (c *timeout) Evidence(e *record.Sandbox, enforced bool) { e.TimeoutEnforced = enforced }
 
-func (c *timeout) Hint() string { return "give it a limit with --timeout" }
+func (c *timeout) Hint() string { return "set a limit with --timeout" }

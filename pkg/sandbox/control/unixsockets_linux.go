@@ -116,7 +116,7 @@ func (c *unixSockets) Begin(pid int) error {
 	return nil
 }
 
-var errUnanswered = errors.New("the command did not begin")
+var errUnanswered = errors.New("the command did not start")
 
 func (c *unixSockets) End() {
 	switch {
@@ -148,7 +148,7 @@ func (c *unixSockets) Report(line record.Control) record.Control {
 	case held:
 		line.Enforced = "seccomp user notification"
 	case c.notified && c.Verified:
-		line.State, line.Enforced, line.Reason = Degraded, "sockets that were there when the run began are hidden", "nothing is asked about the others"
+		line.State, line.Enforced, line.Reason = Degraded, "sockets that existed at the start of the run are hidden", "connections to other sockets are not judged"
 		if why := errors.Join(c.err, c.noteOn(notifying)); why != nil {
 			line.Reason = why.Error()
 		}

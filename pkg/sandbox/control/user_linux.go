@@ -89,7 +89,7 @@ func (u *user) Report(line record.Control) record.Control {
 	line.Enforced += ", and in it " + nestedMost + " of each kind: --allow-nested-userns"
 	for _, kind := range nestedKinds {
 		if why := u.noteOn(nestedPath(kind)); why != nil {
-			line.State, line.Reason = Degraded, "the number of namespaces that the command makes is not bounded: "+why.Error()
+			line.State, line.Reason = Degraded, "the number of namespaces that the command creates is not bounded: "+why.Error()
 		}
 	}
 	return line

@@ -28,5 +28,5 @@ func (c *uts) Steps(at Phase, p *Program) {
 // Report marks the line as degraded if the host name could not be set. The filters of
 // container engines deny sethostname(2) to callers without CAP_SYS_ADMIN outside.
 func (c *uts) Report(line record.Control) record.Control {
-	return c.degrade(line, "sethostname", "the machine's name is seen inside")
+	return c.degrade(line, "sethostname", "the machine's name is visible inside")
 }

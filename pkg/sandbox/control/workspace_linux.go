@@ -64,7 +64,7 @@ func (c *workspace) Prepare(context.Context) error {
 		err = c.View.Hide(c.hidden())
 	}
 	if err == nil && !slices.Equal(c.View.RootPaths(), v.Roots) {
-		err = errors.New("it is of other directories than the command may write to")
+		err = errors.New("it covers other directories than those that the command may write to")
 	}
 	if err != nil {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("copy-on-write view: %w", err), Hint: nospace.Hint(err, "")}
@@ -140,7 +140,7 @@ func (c *workspace) Finish(ctx context.Context) {
 
 func (c *workspace) Report(line record.Control) record.Control {
 	if c.fault != nil && line.State == Enforced {
-		line.State, line.Reason = Degraded, "what was changed is not known: "+shown(c.fault.Error())
+		line.State, line.Reason = Degraded, "the changes are not known: "+shown(c.fault.Error())
 	}
 	return line
 }
@@ -152,4 +152,4 @@ func (c *workspace) Close() {
 	}
 }
 
-func (c *workspace) Hint() string { return "ask for it with --view copy-on-write, or --mode verify" }
+func (c *workspace) Hint() string { return "request it with --view copy-on-write or --mode verify" }

@@ -35,10 +35,10 @@ func limit(p *plan.Plan, status string) (d record.Denial, ok bool) {
 	d = record.Denial{Kind: record.KindLimit}
 	switch status {
 	case record.StatusTimeout:
-		d.Layer, d.What, d.Reason, d.Remedy = "timeout", p.Limits.Timeout.String(), "the command was killed at the limit of its time", "--timeout "+(2*p.Limits.Timeout).String()
+		d.Layer, d.What, d.Reason, d.Remedy = "timeout", p.Limits.Timeout.String(), "the command was killed at its time limit", "--timeout "+(2*p.Limits.Timeout).String()
 		d.Declare = fmt.Sprintf("capabilities: {timeout_seconds: %d}", int64(2*p.Limits.Timeout/time.Second))
 	case record.StatusOOM:
-		d.Layer, d.What, d.Reason = "cgroup", fmt.Sprintf("%d bytes", p.Limits.MemoryBytes), "the command was killed at the limit of its memory"
+		d.Layer, d.What, d.Reason = "cgroup", fmt.Sprintf("%d bytes", p.Limits.MemoryBytes), "the command was killed at its memory limit"
 		d.Remedy = fmt.Sprintf("--memory %dM", 2*p.Limits.MemoryBytes>>20)
 		d.Declare = fmt.Sprintf("capabilities: {memory_mb: %d}", 2*p.Limits.MemoryBytes>>20)
 	default:
@@ -55,7 +55,7 @@ func cut(p *plan.Plan, written int64) (d record.Denial, ok bool) {
 		return d, false
 	}
 	return record.Denial{
-		Layer: "output", What: fmt.Sprintf("%d of %d bytes", written-limit, written), Kind: record.KindLimit, Reason: fmt.Sprintf("was not passed on: the limit of output is %d bytes", limit),
+		Layer: "output", What: fmt.Sprintf("%d of %d bytes", written-limit, written), Kind: record.KindLimit, Reason: fmt.Sprintf("was not passed on: the output limit is %d bytes", limit),
 		Declare: fmt.Sprintf("capabilities: {output_bytes: %d}", written),
 	}, true
 }

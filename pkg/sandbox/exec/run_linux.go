@@ -283,11 +283,11 @@ func (r *run) confine() error {
 		case steps.Finalized:
 			finalized = true
 		case steps.Idle:
-			return plan.Refuse(plan.CodeSetup, "a path that hangs, such as a network file system, may be declared", "the set-up took longer than %v", setupLimit)
+			return plan.Refuse(plan.CodeSetup, "a declared path may hang, such as one on a network file system", "the set-up took longer than %v", setupLimit)
 		case steps.Exited:
 			return plan.Refuse(plan.CodeSetup, setupKilledHint, "the set-up was killed")
 		case steps.Gone:
-			return plan.Refuse(plan.CodeSetup, setupKilledHint, "the set-up was ended: %s", r.fate())
+			return plan.Refuse(plan.CodeSetup, setupKilledHint, "the set-up ended early: %s", r.fate())
 		}
 	}
 	if early != nil {
@@ -352,7 +352,7 @@ func different(err error) error {
 	if _, ok := err.(*plan.Refusal); ok {
 		return err
 	}
-	return &plan.Refusal{Code: plan.CodeVerify, Err: fmt.Errorf("verify: %w", err), Hint: "the kernel accepted every call and shows another state; please report it with the output of ethos-sandbox probe --json"}
+	return &plan.Refusal{Code: plan.CodeVerify, Err: fmt.Errorf("verify: %w", err), Hint: "the kernel accepted every call but reports another state; please report it with the output of ethos-sandbox probe --json"}
 }
 
 // required refuses a run in which a control that is required by name is not in full force.

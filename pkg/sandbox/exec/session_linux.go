@@ -59,7 +59,7 @@ func Start(ctx context.Context, p *plan.Plan, io IO) (*Session, error) {
 		return s, nil
 	case <-s.done:
 		if s.err == nil {
-			s.err = plan.Refuse(plan.CodeSetup, "", "the session ended while it began")
+			s.err = plan.Refuse(plan.CodeSetup, "", "the session ended while it was starting")
 		}
 		return nil, s.err
 	case <-ctx.Done():
@@ -167,7 +167,7 @@ func (s *Session) wake(ctx context.Context) error {
 	for r := range of[control.Resident](s.run) {
 		if err := r.Wake(ctx); err != nil {
 			s.End()
-			return &plan.Refusal{Code: plan.CodeStale, Err: fmt.Errorf("the session does not fit what is there any more, and ends: %w", err), Hint: "start it again: ethos-sandbox session start"}
+			return &plan.Refusal{Code: plan.CodeStale, Err: fmt.Errorf("the session no longer matches the file system, and ends: %w", err), Hint: "start it again: ethos-sandbox session start"}
 		}
 	}
 	s.idle = false

@@ -113,7 +113,7 @@ func (b *builder) environment() ([]string, error) {
 		case !set && matches(name, harmless):
 			return nil, Refuse(CodeDeclaration, "give its value too: --env "+name+"=VALUE", "the outside value of environment variable %s is not passed on", name)
 		case matches(name, injecting) && !(set && matches(name, harmless)):
-			return nil, Refuse(CodeDeclaration, "it can make programs load other code; give the command what it needs as an argument instead",
+			return nil, Refuse(CodeDeclaration, "it can make programs load code of its choice; give the command what it needs as an argument instead",
 				"environment variable %s never reaches a confined command", name)
 		case set:
 			values[name] = value

@@ -54,7 +54,7 @@ func dial(network, address string) error {
 // belong to a process or thread inside, so the process outside decides whether a signal came.
 func signalOutside(pid int) error {
 	if pid <= 2 {
-		return errors.New("not tried: the number is taken inside")
+		return errors.New("not tried: the process id is in use inside")
 	}
 	return syscall.Kill(pid, syscall.SIGUSR1)
 }

@@ -50,7 +50,7 @@ type Backend struct {
 
 // text writes a backend for people.
 func (c *Backend) text(b *strings.Builder) {
-	what := map[bool]string{true: "held all that was tried", false: "did not hold all that was tried"}[c.OK]
+	what := map[bool]string{true: "passed every check", false: "failed some checks"}[c.OK]
 	if c.Detail != "" {
 		what = c.Detail
 	}

@@ -60,7 +60,7 @@ func (r *Report) backends(ctx context.Context) {
 // OK.
 func (r *Report) others(read func(string) ([]byte, error)) {
 	if setting, hint := sandbox.Restricted(read); setting != "" && r.UID == 0 {
-		r.Checks = append(r.Checks, Check{Name: "ordinary users can confine too", Outcome: No, Detail: setting, Hint: hint})
+		r.Checks = append(r.Checks, Check{Name: "ordinary users can confine commands too", Outcome: No, Detail: setting, Hint: hint})
 	}
 }
 
