@@ -15,14 +15,14 @@ func Undeclarable(text string, write bool) (reason, hint string) {
 	case slices.Contains([]string{"/", "~", "/home", "/root", "/etc", "/proc"}, clean):
 		return " is too wide", "name a directory further down"
 	case holdsKeys(clean):
-		return " holds credentials", "nothing opens it; give a command the one value that it needs: ethos-facts --grant env=NAME"
+		return " holds credentials", "it stays hidden; give the command the one value that it needs: ethos-facts --grant env=NAME"
 	case strings.ContainsAny(text, "$*[") || strings.ContainsRune(text, 0):
 		return ": variables and wildcards are not supported here", "name the directory"
 	case write && InGit(clean):
 		return " would make .git writable",
 			"git's own files are never writable by declaration; ethos-git and the sandbox take care of them"
 	case write && (clean == ".." || strings.HasPrefix(clean, "../")):
-		return " is too wide to be writable", "name a directory of the work space, or one of its own"
+		return " is too wide to be writable", "name a directory of the work space, or a separate one"
 	}
 	return "", ""
 }

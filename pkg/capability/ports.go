@@ -20,7 +20,7 @@ func Ports(list []string, zero bool) (numbers []uint16, limited bool, err error)
 		case text == NoPort && len(list) == 1:
 			return nil, true, nil
 		case fault != nil || n == 0 && !zero || text != strconv.FormatUint(n, 10):
-			return nil, true, fmt.Errorf("%.100q is no port: it is a number up to 65535, or none alone", text)
+			return nil, true, fmt.Errorf("%.100q is not a port: use a number up to 65535, or none alone", text)
 		}
 		numbers = append(numbers, uint16(n))
 	}

@@ -41,9 +41,9 @@ func ParseInjection(text string) (Injection, error) {
 	j.Header, j.Env, _ = strings.Cut(words[1], "=")
 	switch {
 	case !only(j.Header, "-") || slices.ContainsFunc(framing, func(h string) bool { return strings.EqualFold(h, j.Header) }):
-		return j, fmt.Errorf("credential for %s: %.100q is no header field that can carry one", host, j.Header)
+		return j, fmt.Errorf("credential for %s: %.100q is not a header field that can carry one", host, j.Header)
 	case !only(j.Env, "_") || j.Env[0] >= '0' && j.Env[0] <= '9':
-		return j, fmt.Errorf("credential for %s: %.100q is no name of a variable", host, j.Env)
+		return j, fmt.Errorf("credential for %s: %.100q is not the name of a variable", host, j.Env)
 	}
 	return j, nil
 }

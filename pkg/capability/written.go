@@ -187,7 +187,7 @@ func check(s Set) (fault error) {
 	each(tree, func(f *field) {
 		for _, p := range *of[[]string](f, &s) {
 			if fault == nil && f.list != read && f.list != write && strings.Contains(p, "$") {
-				fault = fmt.Errorf("%s: a deny, and what lifts one, must not depend on a variable", p)
+				fault = fmt.Errorf("%s: a deny, or an exception from one, must not depend on a variable", p)
 			}
 		}
 	})

@@ -279,7 +279,7 @@ func (r *configReader) networkTool(n networkToolText) {
 	case out.Mode == "proxy" && len(out.AllowDomains) == 0:
 		r.fail(n.position, more, "network_tools: %s has no domains that it may reach", n.Tool)
 	case out.Mode != "proxy" && len(out.AllowDomains) > 0:
-		r.fail(n.position, "leave mode out, or the domains", "network_tools: %s: domains are for mode proxy, not for %s", n.Tool, out.Mode)
+		r.fail(n.position, "remove mode or the domains", "network_tools: %s: domains are for mode proxy, not for %s", n.Tool, out.Mode)
 	}
 	r.opened(n, &out)
 	switch {
@@ -303,7 +303,7 @@ func (r *configReader) opened(n networkToolText, out *capability.NetworkTool) {
 		case err != nil:
 			r.fail(e.position, "", "network_tools: %s: allow: %v", n.Tool, err)
 		case out.CABundle == "":
-			r.fail(e.position, remedy, "network_tools: %s: allow: requests to %s cannot be judged within TLS", n.Tool, rule.Host)
+			r.fail(e.position, remedy, "network_tools: %s: allow: requests to %s cannot be judged inside TLS", n.Tool, rule.Host)
 		}
 		out.AllowRequests = append(out.AllowRequests, rule.String())
 	}
@@ -313,7 +313,7 @@ func (r *configReader) opened(n networkToolText, out *capability.NetworkTool) {
 		case err != nil:
 			r.fail(i.position, "", "network_tools: %s: inject: %v", n.Tool, err)
 		case out.CABundle == "" && !injection.Plain:
-			r.fail(i.position, remedy, "network_tools: %s: inject: %s for %s cannot be put in within TLS", n.Tool, injection.Env, injection.Host)
+			r.fail(i.position, remedy, "network_tools: %s: inject: %s for %s cannot be injected inside TLS", n.Tool, injection.Env, injection.Host)
 		}
 		out.Inject = append(out.Inject, injection.String())
 	}

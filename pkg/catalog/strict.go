@@ -149,7 +149,7 @@ func (s strict) null(n *yaml.Node, v reflect.Value, what string) *ConfigError {
 
 // gone maps former keys to what to use instead.
 var gone = map[string]string{
-	"requires_processes": "leave it out: it had no effect; every command sees the processes that it started, and no others",
+	"requires_processes": "remove it: it had no effect; every command sees only the processes that it started",
 }
 
 func (s strict) structure(n *yaml.Node, v reflect.Value, what string) *ConfigError {
@@ -167,7 +167,7 @@ func (s strict) structure(n *yaml.Node, v reflect.Value, what string) *ConfigErr
 		field := slices.Index(names, key.Value)
 		switch {
 		case field < 0 && gone[key.Value] != "":
-			return s.errorAt(key, gone[key.Value], "key %q in %s has gone", key.Value, what)
+			return s.errorAt(key, gone[key.Value], "key %q in %s no longer exists", key.Value, what)
 		case field < 0:
 			return s.errorAt(key, known(key.Value, names), "unknown key %q in %s", key.Value, what)
 		case seen[key.Value]:

@@ -185,7 +185,7 @@ func networkBeyond(c Config, _ WorkSpace) (out []Widening) {
 			value += " " + strings.Join(n.AllowDomains, " ")
 		}
 		if n.SNI == "allow" {
-			value += "; sni allow: TLS that hides or misstates whom it is for"
+			value += "; sni allow: TLS that hides or misstates its server name"
 		}
 		if n.CABundle != "" {
 			value += "; mitm " + n.CABundle

@@ -68,19 +68,19 @@ func relative(name string) string { return strings.TrimPrefix(name, Dir+"/") }
 func (b *Bundle) check() error {
 	switch {
 	case !validName().MatchString(b.Manifest.Name):
-		return fmt.Errorf("the name %q is none: lower-case letters, digits, dots and hyphens, at most 64", b.Manifest.Name)
+		return fmt.Errorf("the name %q is not valid: use lower-case letters, digits, dots and hyphens, at most 64", b.Manifest.Name)
 	case b.Manifest.Number < 1:
-		return fmt.Errorf("the number %d is none: from 1 on", b.Manifest.Number)
+		return fmt.Errorf("the number %d is not valid: it must be at least 1", b.Manifest.Number)
 	case len(b.Files) == 0:
 		return fmt.Errorf("there is no %s and no policy file below %s", Name, Policies)
 	case len(b.Manifest.Files) != len(b.Files):
-		return errors.New("a name comes twice")
+		return errors.New("a name occurs twice")
 	case !maps.Equal(b.Manifest.Files, hashes(b.Files)):
-		return errors.New("its files are not those of its manifest")
+		return errors.New("its files do not match its manifest")
 	}
 	for _, f := range b.Files {
 		if !validFile().MatchString(relative(f.Name)) {
-			return fmt.Errorf("%q is no name for a file of a bundle: %s, or %s/NAME.yml of letters, digits, dots, hyphens and underscores", relative(f.Name), Name, Policies)
+			return fmt.Errorf("%q is not a valid file name in a bundle: use %s, or %s/NAME.yml with letters, digits, dots, hyphens and underscores", relative(f.Name), Name, Policies)
 		}
 		if len(f.Text) > MaxFile {
 			return fmt.Errorf("%s is longer than %d bytes", relative(f.Name), MaxFile)
@@ -155,7 +155,7 @@ func ReadBundle(text []byte) (*Bundle, error) {
 	}
 	slices.SortFunc(b.Files, order)
 	if own, err := b.Tar(); err != nil || !bytes.Equal(own, text) {
-		return nil, errors.New("bundle: not in the form in which ethos-decide bundle create writes it")
+		return nil, errors.New("bundle: not in the form that ethos-decide bundle create writes")
 	}
 	return b, nil
 }
@@ -167,7 +167,7 @@ func contentOf(r io.Reader, header *tar.Header, most int) ([]byte, error) {
 		return nil, fmt.Errorf("%q is longer than its bundle", header.Name)
 	}
 	if header.Typeflag != tar.TypeReg || len(header.PAXRecords) > 0 {
-		return nil, fmt.Errorf("%q is no plain file", header.Name)
+		return nil, fmt.Errorf("%q is not a regular file", header.Name)
 	}
 	return io.ReadAll(io.LimitReader(r, MaxFile+1))
 }

@@ -50,7 +50,7 @@ const (
 const MaxFile = 1 << 20
 
 // ErrUnusable is wrapped by the errors of this package.
-var ErrUnusable = errors.New("what the administrator allows at most cannot be read, so nothing is allowed")
+var ErrUnusable = errors.New("the administrator's limits cannot be read, so nothing is allowed")
 
 // Ceiling is the upper bound for every action.
 type Ceiling struct {
@@ -116,7 +116,7 @@ func Read() ([]File, error) {
 		}
 		return files, nil
 	}
-	return nil, fmt.Errorf("%w: %s is replaced again and again", ErrUnusable, Dir)
+	return nil, fmt.Errorf("%w: %s keeps being replaced", ErrUnusable, Dir)
 }
 
 // stands reports whether the directory is still the one that was opened. [Install] may replace it
@@ -164,7 +164,7 @@ func list(dir string, open opener) (files []File, err error) {
 				return nil, err
 			}
 		case isYAML(e.Name()):
-			return nil, fmt.Errorf("%s is not read: its name should be %s, or it belongs into %s", filepath.Join(dir, e.Name()), Name, Policies)
+			return nil, fmt.Errorf("%s is not read: its name must be %s, or it belongs in %s", filepath.Join(dir, e.Name()), Name, Policies)
 		}
 	}
 	below := filepath.Join(dir, Policies)
@@ -223,7 +223,7 @@ func openAny(name string, flags int) (*os.File, error) { return opened(name, fla
 func opened(name string, flags int, check func(name string, info fs.FileInfo, dir bool) error) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC|flags, 0)
 	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, fmt.Errorf("%s is a link or no directory", name)
+		return nil, fmt.Errorf("%s is a link, or not a directory", name)
 	}
 	if err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func opened(name string, flags int, check func(name string, info fs.FileInfo, di
 
 func kind(name string, info fs.FileInfo, dir bool) error {
 	if info.IsDir() != dir || !dir && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not what should be there: a directory, or a regular file", name)
+		return fmt.Errorf("%s is of the wrong type: a directory or a regular file must be there", name)
 	}
 	return nil
 }
@@ -255,7 +255,7 @@ func roots(name string, info fs.FileInfo, dir bool) error {
 	case !ok || st.Uid != 0 && (st.Uid != overflow || !mapped()):
 		return fmt.Errorf("%s does not belong to root: chown root %s", name, name)
 	case info.Mode().Perm()&0o022 != 0:
-		return fmt.Errorf("others than root can write %s: chmod go-w %s", name, name)
+		return fmt.Errorf("users other than root can write %s: chmod go-w %s", name, name)
 	}
 	return nil
 }

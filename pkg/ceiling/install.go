@@ -136,10 +136,10 @@ func Install(b *Bundle, force Force) (before *Manifest, done bool, err error) {
 	}
 	defer lock.Close()
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, false, fmt.Errorf("another installation is under way: %s: %w", lockName, err)
+		return nil, false, fmt.Errorf("another installation is running: %s: %w", lockName, err)
 	}
 	if err := mend(lock); err != nil {
-		return nil, false, fmt.Errorf("put right what an installation that was killed has left in %s: %w", staged, err)
+		return nil, false, fmt.Errorf("repair what a killed installation left in %s: %w", staged, err)
 	}
 	is, there, err := b.succeeds(force)
 	before = is.manifest()
@@ -154,10 +154,10 @@ func Install(b *Bundle, force Force) (before *Manifest, done bool, err error) {
 		return before, false, fmt.Errorf("prepare %s: %w", staged, err)
 	}
 	if err := exchange(staged, Dir); err != nil {
-		return before, false, fmt.Errorf("put %s in the place of %s: %w", staged, Dir, err)
+		return before, false, fmt.Errorf("exchange %s with %s: %w", staged, Dir, err)
 	}
 	if err := keep(); err != nil {
-		return before, true, fmt.Errorf("it is installed, but what was there before is not kept: %w", err)
+		return before, true, fmt.Errorf("it is installed, but the previous content is not kept: %w", err)
 	}
 	return before, true, nil
 }
@@ -221,11 +221,11 @@ func (b *Bundle) succeeds(force Force) (is *installed, there bool, err error) {
 	switch err := errors.Join(unknown, unread); {
 	case force.Replace: // content that cannot be read may be what is to be repaired
 	case err != nil:
-		return is, false, fmt.Errorf("%w: what is there cannot be read: %w", ErrRefused, err)
+		return is, false, fmt.Errorf("%w: the installed content cannot be read: %w", ErrRefused, err)
 	case before == nil && len(files) > 0:
-		return is, false, fmt.Errorf("%w: no bundle brought what is in %s", ErrRefused, Dir)
+		return is, false, fmt.Errorf("%w: the content of %s does not come from a bundle", ErrRefused, Dir)
 	case before != nil && changed:
-		return is, false, fmt.Errorf("%w: what is in %s was changed since %v was installed", ErrRefused, Dir, before)
+		return is, false, fmt.Errorf("%w: the content of %s was changed since %v was installed", ErrRefused, Dir, before)
 	case before != nil && before.Name != b.Manifest.Name:
 		return is, false, fmt.Errorf("%w: it is another bundle than %v, which is installed", ErrRefused, before)
 	}
@@ -281,7 +281,7 @@ func carry(from, to string) error {
 		switch {
 		case e.Name() == manifestName || e.Name() == Policies || isYAML(e.Name()):
 		case e.IsDir():
-			err = errors.Join(err, fmt.Errorf("%s is a directory that nothing reads: move it away", filepath.Join(from, e.Name())))
+			err = errors.Join(err, fmt.Errorf("nothing reads the directory %s: move it away", filepath.Join(from, e.Name())))
 		default:
 			err = errors.Join(err, os.Link(filepath.Join(from, e.Name()), filepath.Join(to, e.Name())))
 		}

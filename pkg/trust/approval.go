@@ -70,11 +70,11 @@ func sinceBoot() (moment, error) {
 // Approve stores an approval and replaces an earlier one of the same call.
 func (m *Memory) Approve(a Approval, workspace string, now time.Time) error {
 	if a.For <= 0 || a.For > MaxApproval {
-		return fmt.Errorf("an approval counts for up to %s", MaxApproval)
+		return fmt.Errorf("an approval is valid for at most %s", MaxApproval)
 	}
 	at, err := m.clock()
 	if err != nil {
-		return fmt.Errorf("how long the machine is up is not known: %w", err)
+		return fmt.Errorf("the uptime of the machine is not known: %w", err)
 	}
 	a.Boot, a.Since, a.Time = at.boot, at.since, now.UTC()
 	text, err := json.Marshal(a)
@@ -150,11 +150,11 @@ func (m *Memory) believe(name, call string, session bool) (*Approval, error) {
 	case a.Call != call || a.Session != session:
 		return nil, fmt.Errorf("%s: %w: it is about another call", name, ErrCorrupt)
 	case a.For <= 0 || a.For > MaxApproval:
-		return nil, fmt.Errorf("%s: %w: it counts for %s", name, ErrCorrupt, a.For)
+		return nil, fmt.Errorf("%s: %w: it is valid for %s", name, ErrCorrupt, a.For)
 	case a.Boot != at.boot:
 		return nil, errors.New("the approval of this call ended with the restart of the machine")
 	case up < 0 || up > a.For:
-		return nil, fmt.Errorf("the approval of this call ended: it counted for %s", a.For)
+		return nil, fmt.Errorf("the approval of this call ended: it was valid for %s", a.For)
 	}
 	return &a, nil
 }

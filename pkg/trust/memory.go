@@ -60,7 +60,7 @@ type Entry struct {
 }
 
 // ErrCorrupt is wrapped by the error of an entry that is not valid.
-var ErrCorrupt = errors.New("the entry cannot be believed")
+var ErrCorrupt = errors.New("the entry cannot be trusted")
 
 // Memory holds the entries of one person. It looks for its folder at each use.
 type Memory struct {

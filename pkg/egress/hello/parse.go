@@ -45,7 +45,7 @@ func (first *First) parse(body []byte) error {
 	session, suites, compression := f.vector(1), f.vector(2), f.vector(1)
 	switch {
 	case f.bad || version>>8 != 3 || len(session.b) > 32:
-		return malformed("cut or of another version")
+		return malformed("truncated, or of another version")
 	case len(suites.b) == 0 || len(suites.b)%2 != 0 || len(compression.b) == 0:
 		return malformed("cipher suites or compression methods")
 	case !f.more():
@@ -53,7 +53,7 @@ func (first *First) parse(body []byte) error {
 	}
 	extensions := f.vector(2)
 	if f.bad || f.more() {
-		return malformed("extensions of another length than their list")
+		return malformed("extensions whose length is not that of their list")
 	}
 	return first.extensions(extensions)
 }
@@ -63,10 +63,10 @@ func (first *First) extensions(list field) error {
 	for list.more() {
 		kind, data := list.number(2), list.vector(2)
 		if data.bad {
-			return malformed("an extension is cut")
+			return malformed("an extension is truncated")
 		}
 		if seen[kind] {
-			return malformed("an extension is there twice") // RFC 8446, section 4.2
+			return malformed("an extension occurs twice") // RFC 8446, section 4.2
 		}
 		seen[kind] = true
 		switch kind {
@@ -79,7 +79,7 @@ func (first *First) extensions(list field) error {
 		}
 	}
 	if list.bad {
-		return malformed("an extension is cut")
+		return malformed("an extension is truncated")
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (first *First) serverName(data field) error {
 	list := data.vector(2)
 	kind, name := list.number(1), list.vector(2)
 	if list.bad || name.bad || list.more() || data.more() || kind != 0 || len(name.b) == 0 {
-		return malformed("server_name holds something else than one host name")
+		return malformed("server_name is not exactly one host name")
 	}
 	first.ServerName = string(name.b)
 	return nil

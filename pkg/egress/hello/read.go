@@ -26,7 +26,7 @@ var ErrMalformed = errors.New("malformed TLS ClientHello")
 
 // ErrEarly is wrapped by the error for a stream that ended before its
 // ClientHello was complete.
-var ErrEarly = errors.New("the client went away within its ClientHello")
+var ErrEarly = errors.New("the client disconnected during its ClientHello")
 
 func malformed(reason string) error { return fmt.Errorf("%w: %s", ErrMalformed, reason) }
 
@@ -131,7 +131,7 @@ func (s *scanner) expects(kind byte, length int) error {
 	case s.second && len(s.message) == 0 && (kind == recordChangeCipherSpec || kind == recordApplicationData):
 		return nil
 	}
-	return malformed("another record where the ClientHello should be")
+	return malformed("another record in place of the ClientHello")
 }
 
 // complete reports whether the message is complete. Bytes after it are an

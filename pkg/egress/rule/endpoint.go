@@ -46,7 +46,7 @@ func ParseEndpoint(text string) (Endpoint, error) {
 		case i == 0:
 			e.Methods = strings.Split(word, ",")
 		default:
-			return Endpoint{}, fmt.Errorf("request rule for %s: %.100q is no path; write the host, then methods, then paths", host, word)
+			return Endpoint{}, fmt.Errorf("request rule for %s: %.100q is not a path; write the host, then methods, then paths", host, word)
 		}
 	}
 	if host.prefix.IsValid() || host.everything() {
@@ -62,7 +62,7 @@ func (e Endpoint) Check() error {
 	}
 	for _, m := range e.Methods {
 		if m != "" && (m[0] == '-' || strings.Trim(m, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") != "") || m == "" && len(e.Methods) > 1 {
-			return fmt.Errorf("request rule for %s: %.100q is no method; write them as GET,HEAD", e.Host, m)
+			return fmt.Errorf("request rule for %s: %.100q is not a method; write methods as GET,HEAD", e.Host, m)
 		}
 	}
 	for _, p := range e.Paths {

@@ -27,9 +27,9 @@ func TestParseEndpoint(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"": "names no host", "*": "name a host", "10.0.0.1 GET": "name a host", "10.0.0.0/8": "name a host", "https://a.example": "pattern",
-		"a.example get": "no method", "a.example GET,": "no method", "a.example GET POST": "is no path", "a.example GET /a POST": "is no path",
-		"a.example a/b": "no method", "a.example /a/../b": "path", "a.example /a*": "path", "a.example /*/a": "path", "a.example //a": "path", "a.example /a%2fb": "path", "a.example /a?b": "path",
-		"a.example - /a": "no method", "a.example ,GET": "no method",
+		"a.example get": "not a method", "a.example GET,": "not a method", "a.example GET POST": "is not a path", "a.example GET /a POST": "is not a path",
+		"a.example a/b": "not a method", "a.example /a/../b": "path", "a.example /a*": "path", "a.example /*/a": "path", "a.example //a": "path", "a.example /a%2fb": "path", "a.example /a?b": "path",
+		"a.example - /a": "not a method", "a.example ,GET": "not a method",
 	} {
 		if e, err := ParseEndpoint(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %q, %v, want %q", text, e, err, want)

@@ -82,7 +82,7 @@ func ParseHost(s string) (Host, error) {
 	if endsInNumber(name) {
 		addr, ok := parseIPv4(name)
 		if !ok {
-			return Host{}, badHost(s, "a name cannot end in a number, and it is no IPv4 address")
+			return Host{}, badHost(s, "it ends in a number, but is not an IPv4 address")
 		}
 		return Host{addr: addr}, nil
 	}

@@ -66,7 +66,7 @@ func ParsePattern(s string) (Pattern, error) {
 func (p Pattern) network(s, text string) (Pattern, error) {
 	refuse := func(reason string) (Pattern, error) { return Pattern{}, &ParseError{s, reason} }
 	if strings.Contains(text, "%") {
-		return refuse("an address of a rule has no zone")
+		return refuse("an address in a rule cannot have a zone")
 	}
 	prefix, err := netip.ParsePrefix(text)
 	if addr, addrErr := netip.ParseAddr(text); addrErr == nil {

@@ -83,7 +83,7 @@ func TestRefusedPatterns(t *testing.T) {
 		"[example.com]:80":        "IPv6",
 		"a b.example":             "letters",
 		"example..com":            "empty label",
-		"256.1.1.1":               "no IPv4 address",
+		"256.1.1.1":               "not an IPv4 address",
 		"ex\x00ample.com":         "letters",
 		"xn--example-.com":        "internationalized",
 		strings.Repeat("a", 2000): "too long",

@@ -88,7 +88,7 @@ func unsound(value string) string {
 	port, portErr := strconv.ParseUint(u.Port(), 10, 16)
 	switch {
 	case !supported(u.Scheme):
-		return "a proxy is http://, https://, socks5:// or socks5h://"
+		return "a proxy URL begins with http://, https://, socks5:// or socks5h://"
 	case u.Hostname() == "":
 		return "names no host"
 	case u.Port() != "" && (portErr != nil || port == 0):

@@ -368,7 +368,7 @@ func TestCredentialRefused(t *testing.T) {
 		"in the command":   {[]string{"API_TOKEN=" + theSecret}, append(ca, "--inject", registry+" Authorization=API_TOKEN", "--", "echo", "ran", theSecret), "the command line contains the value of API_TOKEN", "single quotes"},
 		"two lines":        {[]string{"API_TOKEN=" + theSecret + "\nX: y"}, append(ca, "--inject", registry+" Authorization=API_TOKEN"), "cannot stand in a header field", "one line"},
 		"PATH":             {nil, append(ca, "--inject", registry+" Authorization=PATH"), "PATH is a variable that programs obey", "rename the variable"},
-		"a field of HTTP":  {[]string{"API_TOKEN=" + theSecret}, append(ca, "--inject", registry+" Host=API_TOKEN"), "no header field that can carry one", "--inject 'api.example.com Authorization=API_TOKEN'"},
+		"a field of HTTP":  {[]string{"API_TOKEN=" + theSecret}, append(ca, "--inject", registry+" Host=API_TOKEN"), "not a header field that can carry one", "--inject 'api.example.com Authorization=API_TOKEN'"},
 		"not by the proxy": {[]string{"API_TOKEN=" + theSecret}, append(ca, "--net", "host", "--inject", registry+" Authorization=API_TOKEN"), "cannot judge requests or inject credentials", "--net proxy"},
 	} {
 		p.environ = c.environ
