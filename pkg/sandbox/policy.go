@@ -80,15 +80,15 @@ func (p *Policy) check() error {
 	case !filepath.IsAbs(p.Workspace):
 		return declaration("name the directory by its absolute path", "the work space %q is not absolute", p.Workspace)
 	case p.Backend != "" && !slices.Contains(Backends(), p.Backend):
-		return declaration("native, landlock and none are known", "the backend %q is unknown", p.Backend)
+		return declaration("use native, landlock or none", "the backend %q is unknown", p.Backend)
 	case p.Session != "" && p.Backend != "":
-		return declaration("leave one of the two out", "a session has the backend native")
+		return declaration("remove one of the two", "a session has the backend native")
 	case !slices.Contains([]Network{"", NetworkDeny, NetworkLoopback, NetworkProxy, NetworkOpen}, p.Network):
-		return declaration("none, loopback, proxy and host are known", "the network %q is unknown", p.Network)
+		return declaration("use none, loopback, proxy or host", "the network %q is unknown", p.Network)
 	case len(p.Domains) > 0 && p.Network != NetworkProxy:
 		return declaration("WithNetwork(NetworkProxy) goes with WithDomains", "domains are given, and the network is %q", p.network())
 	case p.Limits.OpenFiles != 0 || p.Limits.FileBytes != 0 || p.Limits.OutputBytes != 0:
-		return declaration("time, memory, processors and processes can be bounded", "a limit of files or output is not one of a command")
+		return declaration("time, memory, processors and processes can be bounded", "limits of files and output do not apply to a command")
 	case min(p.Limits.Timeout, time.Duration(p.Limits.MemoryBytes), time.Duration(p.Limits.CPUPercent), time.Duration(p.Limits.Pids)) < 0:
 		return declaration("0 is the profile's limit", "a limit is negative")
 	}
@@ -100,13 +100,13 @@ func (p *Policy) check() error {
 	for _, name := range []string{EnvReadOnly, EnvReadWrite} {
 		for _, path := range filepath.SplitList(os.Getenv(name)) {
 			if !filepath.IsAbs(path) {
-				return declaration("it holds absolute paths, with colons between them", "%s names %q, which is not absolute", name, path)
+				return declaration("use absolute paths, separated by colons", "%s names %q, which is not absolute", name, path)
 			}
 		}
 	}
 	for _, list := range [][]string{p.ReadPaths, p.WritePaths, p.DenyRead, p.DenyWrite, p.Domains, p.UnixSockets, p.Env} {
 		if slices.Contains(list, "") {
-			return declaration("leave out what is empty", "an entry is empty")
+			return declaration("remove the empty entry", "an entry is empty")
 		}
 	}
 	return nil

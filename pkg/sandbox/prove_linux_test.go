@@ -220,7 +220,7 @@ func TestProofIsRefused(t *testing.T) {
 		"runs":           {func(_ *Spec, b *prove.Bounds) { b.Runs = 1 }, "used up"},
 		"time":           {func(_ *Spec, b *prove.Bounds) { b.Time = time.Nanosecond }, "used up"},
 		"hangs":          {func(s *Spec, b *prove.Bounds) { s.Argv[2] = "sleep 100"; b.Time = time.Second }, "used up"},
-		"another reason": {func(s *Spec, _ *prove.Bounds) { s.Argv[2] = "exit 7" }, "does not pass with what is proposed"},
+		"another reason": {func(s *Spec, _ *prove.Bounds) { s.Argv[2] = "exit 7" }, "fails with the proposed grants"},
 		"not each time":  {func(s *Spec, _ *prove.Bounds) { s.Argv[2] = "true" }, "passes in a view without any grant"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,7 +38,7 @@ var leftBehind = []Mutant{
 	{Name: "recover: runs that are under way are left", Edits: []Edit{{journals, `if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil ||`, `if`}}, Tests: judged},
 	{Name: "recover: another directory in the place of a root", Edits: []Edit{{journals, `if t.stamp(path)[0] != ino {`, `if false {`}}, Tests: judged},
 	{Name: "recover: what the command could not write is the person's", Edits: []Edit{{journals, "\t\t\t\treturn false\n", ""}}, Tests: judged},
-	{Name: "recover: a journal that is not whole", Edits: []Edit{{journals, `return s, fmt.Errorf("it is not whole: %w", err)`, `break`}}, Tests: []Tests{{Package: "./pkg/sandbox/quarantine", Run: "^TestRecoverDamaged$"}}},
+	{Name: "recover: a journal that is not whole", Edits: []Edit{{journals, `return s, fmt.Errorf("it is incomplete: %w", err)`, `break`}}, Tests: []Tests{{Package: "./pkg/sandbox/quarantine", Run: "^TestRecoverDamaged$"}}},
 	{Name: "recover: what could not be put aside", Edits: []Edit{{sessions, `s.journal.close(s.left)`, `s.journal.close(nil)`}}, Tests: afterwards},
 	{Name: "recover: that alone", Edits: []Edit{{stores, `(s.only == nil || s.only[path])`, `true`}}, Tests: afterwards},
 	{Name: "placeholders: the journal is a file of its own", Edits: []Edit{{"pkg/sandbox/control/placeholders_linux.go", `err = removeUnlike(root, plan.JournalName, 0); err != nil`, `err = nil; err != nil`}}, Tests: ownDir},

@@ -88,8 +88,8 @@ func (x *Explainer) fixed(path string, about meaning) (d record.Denial, ok bool)
 	}
 	return record.Denial{
 		Layer: "landlock", What: shown(dir), Path: dir, Kind: record.KindReadOnly, Certainty: record.Inferred,
-		Reason: "nothing is made, moved or removed right in it: something there is protected, and Landlock grants what is there when the run begins",
-		Remedy: "make it before the run, or write below a directory that is there",
+		Reason: "entries directly in it cannot be created, moved or removed: something in it is protected, and Landlock allows only what exists when the run starts",
+		Remedy: "create it before the run, or write below an existing directory",
 	}, true
 }
 

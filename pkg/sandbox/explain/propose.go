@@ -72,7 +72,7 @@ func (x *Explainer) never(kind string, t target) string {
 	home := x.plan.Home
 	rel, below := strings.CutPrefix(t.Path, home+"/")
 	if writable, ok := x.plan.OfAgent(t.Path); ok && writable {
-		return "the agent has a directory of its own there, in which it sees its settings alone"
+		return "the agent has a private directory there, in which it sees only its settings"
 	} else if ok {
 		return "it is a setting of the agent: change it outside"
 	}
@@ -84,11 +84,11 @@ func (x *Explainer) never(kind string, t target) string {
 	case kind == record.KindSocket:
 		name := path.Base(t.Path)
 		if slices.ContainsFunc(strongSockets, func(s string) bool { return strings.HasPrefix(name, s) }) {
-			return "its service acts with rights that the command has not, so it is not proposed"
+			return "its service acts with rights that the command lacks, so it is not proposed"
 		}
 		return ""
 	case t.Mode.IsDir() && (slices.Contains(wideTrees, t.Path) || mount.Within(home, t.Path) || path.Dir(t.Path) == "/home" || below && aroundCredentials(rel) || kind == record.KindHidden && x.aroundKeys(t.Path)):
-		return "so whole a tree is not proposed: declare what is needed of it"
+		return "a tree this large is not proposed: declare the parts that are needed"
 	}
 	return ""
 }
@@ -115,7 +115,7 @@ func (x *Explainer) refused(more plan.More, t target) string {
 		}
 	}
 	if x.plan.Granted == nil {
-		return "it is not known what else was declared"
+		return "the other declarations are not known"
 	}
 	p, err := x.plan.Granted(more)
 	if err != nil {
@@ -125,7 +125,7 @@ func (x *Explainer) refused(more plan.More, t target) string {
 	if got == plan.ReadWrite || got == plan.ReadOnly && !t.write {
 		return ""
 	}
-	return "the rest of what is declared denies it"
+	return "another declaration denies it"
 }
 
 // yaml returns a path as written in a configuration: relative to the workspace,

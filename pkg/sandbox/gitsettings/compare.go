@@ -67,11 +67,11 @@ func (s *Settings) Compare(made, now []byte) (c Comparison, err error) {
 		return c, s.once("it has too many changes")
 	}
 	if len(s.before[version]) > 0 && len(fresh[version]) == 0 { // git never removes it
-		return c, s.once("it is not what git makes of a configuration: " + version + " is gone")
+		return c, s.once("it is not a configuration as git writes it: " + version + " is gone")
 	}
 	outside, _, _, err := read(now)
 	if err != nil {
-		return c, s.once("what stands outside cannot be read: " + err.Error())
+		return c, s.once("the settings outside cannot be read: " + err.Error())
 	}
 	c.made = map[string][]string{}
 	var changes []gitrepo.Change

@@ -98,10 +98,10 @@ func ruleOf(key string) (rule, bool) {
 // The reasons for which a setting is refused.
 const (
 	whyRuns     = "git would run what it names"
-	whyDecides  = "it is no setting that a command decides for you"
+	whyDecides  = "a command must not decide this setting for you"
 	whyValue    = "its value is not one that is taken over"
 	whyYours    = "it changes what you had set"
-	whyIdentity = "it would make another author of you"
+	whyIdentity = "it would change your author name"
 	whyUpstream = "your next push would go to a remote that none of your branches has"
 )
 

@@ -128,7 +128,7 @@ func (t *trial) enough(have []record.Denial, follow bool) ([]record.Denial, erro
 			break
 		}
 	}
-	return nil, errors.New("in a view, without network and without sockets of the host, the command does not pass with what is proposed")
+	return nil, errors.New("in a view, without network and without sockets of the host, the command fails with the proposed grants")
 }
 
 // narrow reduces write access to read access where that suffices.

@@ -158,7 +158,7 @@ func (j *journal) judge(ctx context.Context, scope Scope) []Finding {
 	}
 	if err != nil {
 		j.file.Close()
-		return []Finding{{Path: j.path, What: "what was there when a run began that was killed cannot be read", Err: err}}
+		return []Finding{{Path: j.path, What: "the record of what existed before a run that was killed cannot be read", Err: err}}
 	}
 	s.journal = j
 	return s.Finish(ctx)
@@ -171,13 +171,13 @@ func (j *journal) session(scope Scope) (*Session, error) {
 	in := bufio.NewReader(j.file)
 	head, err := in.ReadString('\n')
 	if err != nil || head != journalHead+"\n" {
-		return s, errors.New("it is no journal of this version")
+		return s, errors.New("it is not a journal of this version")
 	}
 	j.end = int64(len(head))
 	for {
 		line, err := in.ReadString('\n')
 		if err != nil {
-			return s, fmt.Errorf("it is not whole: %w", err)
+			return s, fmt.Errorf("it is incomplete: %w", err)
 		}
 		j.end += int64(len(line))
 		line = strings.TrimSuffix(line, "\n")
@@ -225,7 +225,7 @@ func readLeft(in *bufio.Reader) (left map[string]bool, err error) {
 	}
 }
 
-var errLine = errors.New("a line that is none of a journal")
+var errLine = errors.New("a line that does not belong in a journal")
 
 // parse adds the content of one line to the session.
 func (s *Session) parse(line string) error {

@@ -165,7 +165,7 @@ func (s *Session) setting(t *tree, path, rel string, typ fs.FileMode) {
 	switch typ {
 	case 0:
 		if !s.allowed("setting", path, t.sum(path)) {
-			g.aside(path, "settings that count outside of the sandbox")
+			g.aside(path, "settings that apply outside of the sandbox")
 		}
 	case fs.ModeDir:
 		entries, err := t.entries(path)
@@ -177,7 +177,7 @@ func (s *Session) setting(t *tree, path, rel string, typ fs.FileMode) {
 		}
 	case fs.ModeSymlink:
 		if to, err := t.link(path); err != nil || !s.allowed("setting", path, to) {
-			g.aside(path, "settings that count outside of the sandbox, a link to "+to)
+			g.aside(path, "settings that apply outside of the sandbox, a link to "+to)
 		}
 	default:
 		g.odd(path, kindOf(typ))

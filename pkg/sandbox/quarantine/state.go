@@ -51,33 +51,33 @@ const (
 )
 
 var (
-	objectName = matching(`(?:`+hexName+`)?\s*`, "no name of an object")
+	objectName = matching(`(?:`+hexName+`)?\s*`, "not the name of an object")
 	// head checks the text of a HEAD file: refs.c. A name that leads out of
 	// refs is invalid.
 	head = func(text string) string {
 		if strings.Contains(text, "..") {
-			return "no name of a branch"
+			return "not the name of a branch"
 		}
 		return headText(text)
 	}
-	headText = matching(`ref:\s*`+refName+`\s*|`+hexName+`\s*`, "no name of a branch or a commit")
+	headText = matching(`ref:\s*`+refName+`\s*|`+hexName+`\s*`, "not the name of a branch or a commit")
 
 	// counter: git-prompt.sh puts msgnum, end, next and last into PS1
 	// unchanged, and the shell expands PS1.
-	counter  = matching(`[0-9]{0,18}\s*`, "something beside a number")
-	headName = matching(`(?:`+refName+`|detached HEAD|HEAD)?\s*`, "no name of a branch")
+	counter  = matching(`[0-9]{0,18}\s*`, "something other than a number")
+	headName = matching(`(?:`+refName+`|detached HEAD|HEAD)?\s*`, "not the name of a branch")
 
 	// authorScript was once passed to a shell; now sequencer.c,
 	// parse_key_value_squoted, reads it.
-	authorScript = matching(`(?:GIT_AUTHOR_(?:NAME|EMAIL|DATE)=(?:`+quoted+`|\\!)+\n)*`, "something beside the author's name, address and date")
+	authorScript = matching(`(?:GIT_AUTHOR_(?:NAME|EMAIL|DATE)=(?:`+quoted+`|\\!)+\n)*`, "something other than the author's name, address and date")
 	// quotedWords are what quote.c, sq_quote_argv, writes. git-bisect.sh passed
 	// BISECT_NAMES to eval.
-	quotedWords   = matching(`(?: ?(?:`+quoted+`|\\!)+)*\s*`, "something beside quoted paths")
+	quotedWords   = matching(`(?: ?(?:`+quoted+`|\\!)+)*\s*`, "something other than quoted paths")
 	signOption    = matching(`\s*`, "an option to sign: gpg runs")
-	strategyWords = matching(`[A-Za-z0-9 '=/._-]*\s*`, "something beside options of a merge strategy")
+	strategyWords = matching(`[A-Za-z0-9 '=/._-]*\s*`, "something other than options of a merge strategy")
 	applyOptions  = matching(`(?: ?'(?:--whitespace=[a-z-]+|--ignore-space-change|--ignore-whitespace|--directory=[^']*|--exclude=[^']*|--include=[^']*|--reject|-C[0-9]+|-p[0-9]+)')*\s*`, "options that git am does not pass on")
 	noOption      = matching(`(?:[^-\x00][^\x00]*)?`, "an option")
-	terms         = matching(`(?:[A-Za-z0-9_./]*(?:[A-Za-z0-9_./-])*\n?)*`, "no terms of a bisection")
+	terms         = matching(`(?:[A-Za-z0-9_./]*(?:[A-Za-z0-9_./-])*\n?)*`, "not terms of a bisection")
 	tables        = matching(`(?:0x[0-9a-f]+-0x[0-9a-f]+-[0-9A-Za-z]+\.(?:ref|log)\n)*`, "names that are not those of tables")
 )
 
@@ -96,7 +96,7 @@ func mergeRR(text string) string {
 	return ""
 }
 
-var rerereName = matching(hexName+`(?:\.[0-9]+)?`, "no name of a conflict")
+var rerereName = matching(hexName+`(?:\.[0-9]+)?`, "not the name of a conflict")
 
 // sequencerOptions checks the file that sequencer.c, save_opts, writes.
 func sequencerOptions(text string) (fault string) {

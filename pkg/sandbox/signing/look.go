@@ -157,7 +157,7 @@ func (l *look) redirected(name, file string) error {
 	socket, _, _ := strings.Cut(rest, "\n")
 	socket = os.Expand(socket, l.getenv)
 	if !filepath.IsAbs(socket) {
-		return fmt.Errorf("%s names the socket %q, which is no absolute path", name, socket)
+		return fmt.Errorf("%s names the socket %q, which is not an absolute path", name, socket)
 	}
 	return l.missing(settled(socket, l.writes))
 }
@@ -179,7 +179,7 @@ func (l *look) program(name string) (string, error) { return l.programAt(name, m
 func (l *look) programAt(name string, more int) (string, error) {
 	if strings.Contains(name, "/") {
 		if !filepath.IsAbs(name) {
-			return "", fmt.Errorf("%q is no absolute path", name)
+			return "", fmt.Errorf("%q is not an absolute path", name)
 		}
 		return l.executable(name, more)
 	}
@@ -228,9 +228,9 @@ func (l *look) interpreter(script string, more int) error {
 	case more == 0:
 		return fmt.Errorf("%s: more than %d interpreters, one of another", script, maxInterpreters)
 	case len(words) == 0 || !ended && len(text) == maxFirstLine:
-		return fmt.Errorf("%s: its interpreter cannot be told", script)
+		return fmt.Errorf("%s: its interpreter cannot be determined", script)
 	case !filepath.IsAbs(words[0]):
-		return fmt.Errorf("%s: the interpreter %q is no absolute path", script, words[0])
+		return fmt.Errorf("%s: the interpreter %q is not an absolute path", script, words[0])
 	}
 	real, err := l.executable(words[0], more-1)
 	if err != nil {
@@ -242,7 +242,7 @@ func (l *look) interpreter(script string, more int) error {
 			args = args[1:]
 		}
 		if len(args) == 0 || strings.ContainsAny(args[0], "=\\'\"$") || strings.HasPrefix(args[0], "-") {
-			return fmt.Errorf("%s: its interpreter cannot be told of %q", script, line)
+			return fmt.Errorf("%s: its interpreter cannot be determined from %q", script, line)
 		}
 		if _, err := l.programAt(args[0], more-1); err != nil {
 			return fmt.Errorf("%s: its interpreter: %w", script, err)

@@ -109,7 +109,7 @@ func (o *Object) tag(h *header, message []byte) {
 		h.fail("a tag of no known type")
 	}
 	if o.TagName = h.take("tag "); !tagName(o.TagName) {
-		h.fail("no name of a tag " + quoted(o.TagName))
+		h.fail("not the name of a tag " + quoted(o.TagName))
 	}
 	o.Committer = h.identity("tagger ")
 	for line := range bytes.Lines(message) {
@@ -174,7 +174,7 @@ func (h *header) take(prefix string) string {
 func (h *header) object(prefix string) string {
 	name := h.take(prefix)
 	if !objectName(name) {
-		h.fail("no name of an object after " + quoted(prefix))
+		h.fail("not the name of an object after " + quoted(prefix))
 	}
 	return name
 }

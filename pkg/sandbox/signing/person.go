@@ -83,13 +83,13 @@ func Read(dir string, getenv func(string) string, writes func(string) bool) (Per
 func (p *Person) check() error {
 	switch {
 	case p.Format != OpenPGP && p.Format != SSH:
-		return fmt.Errorf("gpg.format of your git configuration is %q; openpgp and ssh are signed", p.Format)
+		return fmt.Errorf("gpg.format of your git configuration is %q; only openpgp and ssh are supported", p.Format)
 	case p.Author.Name == "" || p.Author.Email == "" || p.Committer.Name == "" || p.Committer.Email == "":
-		return fmt.Errorf("your git configuration names no author; what a repository's says does not count: git config --global user.name NAME, and user.email")
+		return fmt.Errorf("your git configuration names no author; that of a repository does not count: git config --global user.name NAME, and user.email")
 	case p.Format == SSH && p.Key == "":
-		return fmt.Errorf("your git configuration names no key; what a repository's says does not count: git config --global user.signingKey FILE")
+		return fmt.Errorf("your git configuration names no key; that of a repository does not count: git config --global user.signingKey FILE")
 	case p.Format == SSH && !literal(p.Key) && !filepath.IsAbs(p.Key):
-		return fmt.Errorf("user.signingKey of your git configuration, %q, is no absolute path of a key", p.Key)
+		return fmt.Errorf("user.signingKey of your git configuration, %q, is not the absolute path of a key", p.Key)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ type Stranger struct{ text string }
 func (s *Stranger) Error() string { return s.text }
 
 func stranger(how string, is, want Identity) error {
-	return &Stranger{fmt.Sprintf("%s by %.300q, and your own configuration of git names %q", how, is.String(), want.String())}
+	return &Stranger{fmt.Sprintf("%s by %.300q, but your own git configuration names %q", how, is.String(), want.String())}
 }
 
 // or fills in missing fields from other.

@@ -81,7 +81,7 @@ func (p *Person) asks(key string, o *Object) error {
 	if strings.TrimPrefix(key, "key::") == strings.TrimPrefix(want, "key::") {
 		return nil
 	}
-	return fmt.Errorf("git asks for the key %.200q, and your own configuration names %q", key, want)
+	return fmt.Errorf("git asks for the key %.200q, but your own configuration names %q", key, want)
 }
 
 // errProgram is wrapped if the program did not sign.
@@ -157,7 +157,7 @@ func (p *Program) run(ctx context.Context, in []byte, args ...string) (stdout []
 	err = cmd.Run()
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
-		err = fmt.Errorf("%s %w: who asked is gone", p.path, errProgram)
+		err = fmt.Errorf("%s %w: the requester is gone", p.path, errProgram)
 	case ctx.Err() != nil:
 		err = fmt.Errorf("%s %w within %v", p.path, errProgram, Patience)
 	case err != nil:
@@ -192,7 +192,7 @@ func armored(text []byte, kind string) error {
 	plain := len(text) <= maxSignature && bytes.HasPrefix(text, begin) && bytes.Count(text, []byte("-----")) == 4 && bytes.HasSuffix(text, end) &&
 		bytes.IndexFunc(text, func(r rune) bool { return r != '\n' && (r < ' ' || r > '~') }) < 0
 	if !plain {
-		return fmt.Errorf("%w: what came is not one signature", errProgram)
+		return fmt.Errorf("%w: the output is not one signature", errProgram)
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func sshKey(text []byte) (string, error) {
 	key, blob, ok1 := field(blob)
 	space, _, ok2 := field(blob)
 	if !ok || !ok1 || !ok2 || string(space) != "git" {
-		return "", fmt.Errorf("%w: what came is not a signature for git", errProgram)
+		return "", fmt.Errorf("%w: the output is not a signature for git", errProgram)
 	}
 	sum := sha256.Sum256(key)
 	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:]), nil

@@ -160,7 +160,7 @@ func gone(conn *net.UnixConn) (yes bool) {
 func (s *Signer) answer(ctx context.Context, r *request) ([]byte, *refusal) {
 	o, err := Parse(r.Payload)
 	if err != nil {
-		no := &refusal{reason: err.Error(), hint: "sign it outside; inside, commits and tags are signed"}
+		no := &refusal{reason: err.Error(), hint: "sign it outside; inside, only commits and tags are signed"}
 		s.note(record.Signature{}, no)
 		return nil, no
 	}
@@ -180,7 +180,7 @@ func (s *Signer) answer(ctx context.Context, r *request) ([]byte, *refusal) {
 	if err != nil {
 		no = &refusal{
 			reason: "the signing program of the person did not sign", detail: err.Error(),
-			hint: "outside, unlock the key once: git commit -S --allow-empty in a repository to throw away; a passphrase is not asked for on the terminal of a command",
+			hint: "outside, unlock the key once: git commit -S --allow-empty in a throw-away repository; the terminal of a command is not asked for a passphrase",
 		}
 		signature = nil
 	} else {
@@ -200,7 +200,7 @@ func (s *Signer) sign(ctx context.Context, o *Object) (signature []byte, key str
 		return nil, "", no, nil
 	}
 	if ctx.Err() != nil {
-		return nil, "", &refusal{reason: "who asked is gone", hint: "wait for git"}, nil
+		return nil, "", &refusal{reason: "the requester is gone", hint: "wait for git"}, nil
 	}
 	p, err := s.Program.again()
 	if err != nil {
@@ -211,7 +211,7 @@ func (s *Signer) sign(ctx context.Context, o *Object) (signature []byte, key str
 }
 
 func unusable(err error) *refusal {
-	return &refusal{reason: err.Error(), hint: "mend it outside of the sandbox, where that is said; then start the command, or its session, again"}
+	return &refusal{reason: err.Error(), hint: "correct it outside of the sandbox, in that configuration; then start the command, or its session, again"}
 }
 
 // judge says why an object is not signed.
@@ -221,7 +221,7 @@ func (s *Signer) judge(ctx context.Context, r *request, o *Object) *refusal {
 	}
 	p := &s.Program.person
 	if r.Format != p.Format {
-		return &refusal{reason: fmt.Sprintf("git signs by the format %.20q here, and your own configuration says %q", r.Format, p.Format), hint: notYours}
+		return &refusal{reason: fmt.Sprintf("git signs with the format %.20q here, but your own configuration says %q", r.Format, p.Format), hint: notYours}
 	}
 	if err := p.Judge(o, s.Anybody); err != nil {
 		hint := notYours
@@ -251,7 +251,7 @@ func (s *Signer) rests() *refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.Now().Before(s.until) {
-		return &refusal{reason: fmt.Sprintf("signing failed %d times one after another", fails), hint: fmt.Sprintf("unlock the key outside, and try again in %v", rest)}
+		return &refusal{reason: fmt.Sprintf("signing failed %d times in a row", fails), hint: fmt.Sprintf("unlock the key outside, and try again in %v", rest)}
 	}
 	return nil
 }
@@ -268,7 +268,7 @@ func (s *Signer) take() *refusal {
 		s.tokens, s.filled = min(burst, s.tokens+more), now
 	}
 	if s.tokens == 0 {
-		return &refusal{reason: fmt.Sprintf("more than %d requests at once", burst), hint: "go on more slowly, or sign outside: git rebase --force-rebase --gpg-sign main"}
+		return &refusal{reason: fmt.Sprintf("more than %d requests at once", burst), hint: "send fewer requests, or sign outside: git rebase --force-rebase --gpg-sign main"}
 	}
 	s.tokens--
 	return nil

@@ -392,7 +392,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
-	if got := a.ask(t, good); !strings.Contains(got.Refused, "one after another") {
+	if got := a.ask(t, good); !strings.Contains(got.Refused, "times in a row") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -37,10 +37,10 @@ const (
 // content is not read. Stored gives up when ctx ends, and after five seconds.
 func Stored(ctx context.Context, root *os.Root, repository string, names []string) error {
 	if !path.IsAbs(repository) || path.Clean(repository) != repository {
-		return fmt.Errorf("the repository %.200q is no absolute path", repository)
+		return fmt.Errorf("the repository %.200q is not an absolute path", repository)
 	}
 	if names = slices.Compact(slices.Sorted(slices.Values(names))); len(names) > maxNames {
-		return fmt.Errorf("it is made of more than %d objects", maxNames)
+		return fmt.Errorf("it consists of more than %d objects", maxNames)
 	}
 	if !slices.ContainsFunc(names, objectName) || slices.ContainsFunc(names, func(name string) bool { return !objectName(name) }) {
 		return errObject
@@ -67,7 +67,7 @@ func Stored(ctx context.Context, root *os.Root, repository string, names []strin
 	case left == 0:
 		return fmt.Errorf("the repository %.200q has more than %d packs, and the object %s in none of those that were read: git gc", repository, maxPacks, names[0])
 	}
-	return fmt.Errorf("the repository %.200q does not have the object %s that it is made of", repository, names[0])
+	return fmt.Errorf("the repository %.200q lacks the object %s that it consists of", repository, names[0])
 }
 
 // objectsOf returns the objects directory. An absolute symbolic link cannot

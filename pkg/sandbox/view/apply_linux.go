@@ -104,7 +104,7 @@ func (a *applier) open() error {
 		a.roots = append(a.roots, dir)
 		var st unix.Stat_t
 		if err := unix.Fstat(fd, &st); err != nil || uint64(st.Dev) != r.Dev || st.Ino != r.Ino {
-			return fmt.Errorf("%s is another directory than the one that the view was made of", r.Path)
+			return fmt.Errorf("%s is not the directory that the view was made of", r.Path)
 		}
 	}
 	return nil
@@ -156,7 +156,7 @@ func (a *applier) allowed(changes []Change) (list []Change) {
 		case a.closed(c.Path):
 			a.leave(c, errClosed)
 		case touched[unit]:
-			a.leave(c, fmt.Errorf("%w; of a git directory all is applied or nothing", errConflict))
+			a.leave(c, fmt.Errorf("%w; a git directory is applied as a whole or not at all", errConflict))
 		case c.since:
 			a.leave(c, errConflict)
 		case c.Type == "socket" || c.Type == "device":

@@ -42,7 +42,7 @@ func (v *View) Exposed() error {
 			return err
 		}
 		if touched {
-			return fmt.Errorf("a command has moved %s, which was hidden from it, in the view, and what it is called there now is not known: make a new view, and remove this one", path)
+			return fmt.Errorf("a command moved %s, which was hidden from it, within the view, and its new name there is not known: make a new view, and remove this one", path)
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ func remote(path string) error {
 		return &fs.PathError{Op: "statfs", Path: path, Err: err}
 	}
 	if name, is := remotes[int64(st.Type)]; is {
-		return fmt.Errorf("%s is on %s, by whose change times nobody can tell what somebody else changes meanwhile", path, name)
+		return fmt.Errorf("%s is on %s, whose change times do not show what others change meanwhile", path, name)
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func usable(dir string, p Place) error {
 		return &fs.PathError{Op: "statfs", Path: dir, Err: err}
 	}
 	if int64(st.Type) == unix.OVERLAYFS_SUPER_MAGIC {
-		return fmt.Errorf("%s is on overlayfs, which carries no upper layer", dir)
+		return fmt.Errorf("%s is on overlayfs, which cannot carry an upper layer", dir)
 	}
 	if err := remote(dir); err != nil {
 		return err

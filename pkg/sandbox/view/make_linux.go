@@ -134,7 +134,7 @@ func makeFIFO(at int, name string, mode uint32) error {
 		return wrapped("fstat", err)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFIFO {
-		return errors.New("something else was put in the place of a FIFO")
+		return errors.New("a FIFO was replaced by something else")
 	}
 	return wrapped("fchmod", unix.Fchmod(fd, mode&0o777))
 }

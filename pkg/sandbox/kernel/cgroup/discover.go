@@ -15,7 +15,7 @@ type Unavailable struct {
 }
 
 func (u *Unavailable) Error() string {
-	return "cgroup: none can be had: " + strings.Join(u.Reasons, "; ")
+	return "cgroup: none is available: " + strings.Join(u.Reasons, "; ")
 }
 
 // Caller describes the process that needs a cgroup.
@@ -116,7 +116,7 @@ func (s *search) own(context.Context) (*Delegation, error) {
 		if s.caller.UID == 0 {
 			return nil, nil // see top
 		}
-		return nil, errors.New("own cgroup: it is the top of the hierarchy, which is root's")
+		return nil, errors.New("own cgroup: it is the top of the hierarchy, which belongs to root")
 	}
 	for _, check := range []func(string) error{s.usable, s.delegated, s.alone} {
 		if err := check(dir); err != nil {

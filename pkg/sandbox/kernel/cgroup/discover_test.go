@@ -41,7 +41,7 @@ func TestDiscover(t *testing.T) {
 				c.Scope = func(context.Context, int) error { return errors.New("access denied") }
 			},
 			words: []string{"systemd scope: access denied"}},
-		{name: "an ordinary user at the top", k: newKernel(user, ""), words: []string{"it is the top of the hierarchy, which is root's"}},
+		{name: "an ordinary user at the top", k: newKernel(user, ""), words: []string{"it is the top of the hierarchy, which belongs to root"}},
 		{name: "root in a session", k: newKernel(0, "/user.slice/session-1.scope", session...),
 			with: func(k *kernel, _ *Caller) { k.groups["/user.slice/session-1.scope"].procs = []string{"99", "100"} },
 			path: "/ethos", found: "top of the hierarchy"},

@@ -59,7 +59,7 @@ func CheckView(roots []string, mountinfo string) error {
 		e := &table[i]
 		for _, root := range roots {
 			if e.fstype != string(Overlay) && e.fstype != "tmpfs" && Within(e.target, root) && e.require("ro") != nil {
-				return fmt.Errorf("mount table: %s, in a view, can be written and is not of it", e.target)
+				return fmt.Errorf("mount table: %s, in a view, is writable and not part of the view", e.target)
 			}
 		}
 	}
