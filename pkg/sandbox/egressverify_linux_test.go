@@ -27,7 +27,7 @@ func TestVerifyEgress(t *testing.T) {
 	}{
 		"a route":       {"route 198.18.0.0/15", "sendto", "the network 198.18.0.0/15 is not local"},
 		"a socket":      {"udp 127.0.0.1:53", "sendmsg", "udp 127.0.0.1:53: there is no such socket"},
-		"another place": {"tcp 127.0.0.1:1021", "bind", "tcp 127.0.0.1:1021: it is at 0.0.0.0:"},
+		"another place": {"tcp 127.0.0.1:1021", "bind", "tcp 127.0.0.1:1021: it is bound to 0.0.0.0:"},
 		"published":     {"publish", "sendmsg", "publish: 63 sockets of IPv4"},
 	} {
 		changed := 0

@@ -188,7 +188,7 @@ func (d door) verify(six bool) error {
 		at = netip.AddrPortFrom(netip.AddrFrom16(sa.Addr), uint16(sa.Port))
 	}
 	if at != d.At && !(at.Port() == d.At.Port() && at.Addr() == netip.IPv4Unspecified() && d.At.Addr().IsUnspecified()) {
-		return fmt.Errorf("it listens on %s", at)
+		return fmt.Errorf("it is bound to %s", at)
 	}
 	return nil
 }
