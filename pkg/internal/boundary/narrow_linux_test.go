@@ -179,7 +179,7 @@ func TestSessionNarrowedEvidence(t *testing.T) {
 	for why, flags := range map[string][]string{
 		"stays writable":                   {"--deny-write", "part"},
 		"no such file":                     {"--deny-write", "nosuch"},
-		"/dev and /proc":                   {"--deny-write", "/"},
+		"/dev or /proc":                    {"--deny-write", "/"},
 		"what session w does not have":     {"--memory", "64M"},
 		"stays readable":                   {"--deny-read", "part"},
 		"what session w does not have\n":   {"--ro", "/root/hidden"},

@@ -99,7 +99,7 @@ func (f *Flags) Spec(files plan.Files, dir string, environ, argv []string) (plan
 		asked.ForAgent(agent)
 	}
 	if err == nil && !known && f.Agent != "" {
-		err = fmt.Errorf("--agent %s: use one of %s, with the profile %s", f.Agent, strings.Join(capability.AgentNames(), ", "), capability.WholeAgentProfile)
+		err = fmt.Errorf("--agent %s: the agents are %s, and the profile is %s", f.Agent, strings.Join(capability.AgentNames(), ", "), capability.WholeAgentProfile)
 	}
 	return plan.Spec{
 		Agent: agent.Name,
