@@ -58,7 +58,7 @@ var capabilities = []capability{
 		mustNot box --mask token=example -- grep -rqs '^secret$' .; must box -- grep -q secret token`},
 	{area: "boundary", name: "--allow-nested-userns", need: "command:bwrap", script: `if test $(id -u) = 0; then says 'as an ordinary user' box --allow-nested-userns -- true; exit; fi
 		mustNot box -- unshare -Ur true; must box --allow-nested-userns -- unshare -Ur true; mustNot box --allow-nested-userns -- bwrap --ro-bind / / true
-		must box --allow-nested-userns=mounts --view copy-on-write -- bwrap --ro-bind / / true; says 'kept in its place' box --allow-nested-userns=mounts -- true`},
+		must box --allow-nested-userns=mounts --view copy-on-write -- bwrap --ro-bind / / true; says 'a mount keeps' box --allow-nested-userns=mounts -- true`},
 	{area: "boundary", name: "--allow-nested-userns: a browser in its own sandbox", need: "command:chromium", script: `test $(id -u) != 0 || exit 0; b() { box "$@" -- chromium --headless --disable-gpu --dump-dom 'data:text/html,<p>it is there</p>'; }
 		says 'it is there' b --allow-nested-userns; mustNot b`},
 
@@ -96,8 +96,8 @@ var capabilities = []capability{
 		'examples: {deny: [{command: go vet, findings: [{line: 7}]}], allow: [go vet, {command: ls, findings: [{line: 7}]}]}}' > $OUT/p.yml
 		must ethos-decide check $OUT/p.yml; sed 's/findings: .{line: 7}.}., allow/findings: [{line: 8}]}], allow/' $OUT/p.yml > $OUT/q.yml; mustNot ethos-decide check $OUT/q.yml`},
 	{area: "policy", name: "the contract of a managed tool is a policy", script: `says runtime.managed_tool_capability_contract ethos-decide list`},
-	{area: "policy", name: "requires_processes has gone, and its error says so", script: `printf 'tools: [{id: x, match: [x], capabilities: {requires_processes: true}}]\n' > repo_config.yaml
-		says 'requires_processes.*gone' ethos-facts tools`},
+	{area: "policy", name: "requires_processes no longer exists, and its error says so", script: `printf 'tools: [{id: x, match: [x], capabilities: {requires_processes: true}}]\n' > repo_config.yaml
+		says 'requires_processes.*no longer exists' ethos-facts tools`},
 }
 
 // differs runs a build on many files in a view and in a copy, and compares what was

@@ -93,7 +93,7 @@ func (b *builder) fakes(entries []Entry) (list []mount.Mount, err error) {
 				return nil, Refuse(CodeDeclaration, "name an existing file, or none: --mask FILE=", "mask: the replacement %s is not a file", m.fake)
 			}
 			if at := Covering(entries, p.path).Access; at != ReadOnly && at != ReadWrite {
-				return nil, Refuse(CodeDeclaration, "declare it with --ro, or name a file of the work space", "mask: the replacement %s is not readable for the command", p.path)
+				return nil, Refuse(CodeDeclaration, "declare it with --ro, or name a file of the work space", "mask: the command may not read the replacement %s", p.path)
 			}
 			if err := b.symlinkEscape(p, whyMasked, entries); err != nil {
 				return nil, err
