@@ -102,7 +102,7 @@ func exported(sys *cli.System, e *ceiling.Export, workspace string) error {
 	}
 	others := ""
 	if len(late) > 1 {
-		others = fmt.Sprintf("; %d more have such records", len(late)-1)
+		others = fmt.Sprintf("; %d more have such records: with --all-workspaces in place of --store they are sent, too", len(late)-1)
 	}
 	return fmt.Errorf("%s requires that records are sent to %s within %v, and some in %s are older, or of the future, and were not: a person runs %s, or with --follow%s", ceiling.Dir, e.To, e.Within, printable.Line(late[0]),
 		trace.Quote([]string{"ethos-trace", "export", "--otlp", e.To, "--store", late[0]}), others)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,17 +28,30 @@ func export(ctx context.Context, sys *cli.System, args []string) cli.Status {
 		sys.Fail(fault.Text, fault.Hint)
 		return cli.Usage
 	}
-	s, err := trace.Open(sys.Getenv, order.Store)
+	if place := config.Plain(); place != "" {
+		sys.Warn("records go to "+place+" unencrypted", "use https, or a collector on this machine")
+	}
+	e := &otlp.Exporter{Config: config, Version: cli.Version(), Follow: order.Follow, RetryFor: time.Duration(order.RetryForSeconds) * time.Second, Warn: sys.Warn}
+	open := func(dir string) (*trace.Store, error) { return trace.Open(sys.Getenv, dir) }
+	if order.Workspace != "" {
+		return ended(ctx, sys, e, e.ExportAll(ctx, func() ([]string, error) { return stores(sys, order) }, open))
+	}
+	s, err := open(order.Store)
 	if err != nil {
 		sys.Fail(err.Error(), "name another store with --store")
 		return cli.BadInput
 	}
 	defer s.Close()
-	if place := config.Plain(); place != "" {
-		sys.Warn("records go to "+place+" unencrypted", "use https, or a collector on this machine")
-	}
-	e := &otlp.Exporter{Config: config, Version: cli.Version(), Follow: order.Follow, RetryFor: time.Duration(order.RetryForSeconds) * time.Second, Warn: sys.Warn}
 	return ended(ctx, sys, e, e.Export(ctx, s))
+}
+
+// stores lists the stores that there are now.
+func stores(sys *cli.System, order trace.ExportOrder) ([]string, error) {
+	list, err := trace.Stores(sys.Getenv, order.Workspace)
+	if _, missing := os.Stat(order.Store); missing == nil && !slices.Contains(list, order.Store) {
+		list = append(list, order.Store)
+	}
+	return list, err
 }
 
 func signals(only string) []otlp.Signal {
@@ -58,6 +73,9 @@ func ended(ctx context.Context, sys *cli.System, e *otlp.Exporter, err error) cl
 		return cli.Interrupted
 	case errors.Is(err, trace.ErrHeld):
 		sys.Fail("this store is being sent there: "+err.Error(), "one export at a time is enough; wait for it, or end it")
+		return cli.BadInput
+	case errors.Is(err, otlp.ErrStores):
+		sys.Fail(err.Error(), "the others were sent; ethos-trace export --store DIR sends one")
 		return cli.BadInput
 	case err != nil:
 		sys.Fail(err.Error(), otlp.Hint(err))

@@ -10,6 +10,7 @@ import (
 type exportCmd struct {
 	storeFlag
 	OTLP     string `name:"otlp" placeholder:"URL" help:"The collector's base URL for OTLP/HTTP, such as http://localhost:4318; default $$OTEL_EXPORTER_OTLP_ENDPOINT."`
+	All      bool   `name:"all-workspaces" help:"The stores of all work spaces in which an agent's hook has recorded, and of this one."`
 	Follow   bool   `help:"Go on with what is recorded, until SIGTERM or Ctrl-C."`
 	Only     string `enum:",logs,traces" default:"" placeholder:"SIGNAL" help:"Send only these: logs or traces."`
 	RetryFor string `placeholder:"DUR" help:"How long a collector that does not answer is asked again: by default 1m, with --follow for ever. 0 is for ever."`
@@ -34,6 +35,15 @@ func (c *exportCmd) Run(_ context.Context, sys *cli.System) error {
 			return cli.Errorf(cli.Usage, "write 30s, 10m or 0", "no duration of a second or more: %q", c.RetryFor)
 		}
 		order.RetryForSeconds = int64(d.Seconds())
+	}
+	if c.All {
+		if c.Store != "" {
+			return cli.Errorf(cli.Usage, "leave one of them out", "--store and --all-workspaces exclude each other")
+		}
+		if order.Workspace = trace.WorkTree(sys.Dir); sys.Getenv("ETHOS_STORE") == "" {
+			order.Store = ""
+		}
+		return cli.Become(sys, "ethos-otlp", order)
 	}
 	s, err := c.open(sys)
 	if c.nothingYet(sys, err) && !c.Follow {

@@ -228,7 +228,7 @@ func trace() Program {
 		}},
 		// It sends records to where the caller says.
 		{Name: "export", Person: true, Options: []Option{
-			looking, {Name: "otlp", Class: Neutral}, {Name: "follow", Bool: true, Class: Neutral}, {Name: "only", Class: Neutral}, {Name: "retry-for", Class: Neutral},
+			looking, {Name: "all-workspaces", Bool: true, Class: Neutral}, {Name: "otlp", Class: Neutral}, {Name: "follow", Bool: true, Class: Neutral}, {Name: "only", Class: Neutral}, {Name: "retry-for", Class: Neutral},
 		}},
 		{Name: "prune", Person: true, Options: []Option{looking, {Name: "older-than", Class: Neutral}, dryRun}},
 	}}

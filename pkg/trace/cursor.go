@@ -221,6 +221,7 @@ func (b *Bookmark) Close() error { return b.lock.Close() }
 // ExportOrder is what `ethos-trace export` asks of the program that sends.
 type ExportOrder struct {
 	Store           string // directory, absolute
+	Workspace       string // the stores of all work spaces too, and of this one: see [Stores]; "" for Store alone, which is then not ""
 	Endpoint        string // base URL; "" to take it from the environment
 	Only            string // logs, traces; "" for both
 	Follow          bool

@@ -69,6 +69,19 @@ func TestExport(t *testing.T) {
 		while cmp -s "$mark" before; do sleep 0.1; done
 		kill -TERM $!; wait $! && grep -q 'sent 1 to' told`).mustSucceed(t)
 	s.shell("ethos-trace export").mustExit(t, 2)
+
+	// All work spaces: this one, and one in which a hook has recorded.
+	s.shell(`ethos-facts -c 'go vet' | ethos-decide | ethos-trace
+		git init -q ../other && cd ../other && printf '{"session_id":"a","hook_event_name":"PreToolUse","cwd":"%s","tool_name":"Bash","tool_input":{"command":"ls"}}' "$PWD" |
+		ethos-facts --from claude | ethos-decide --reply claude`).mustSucceed(t)
+	if o := s.shell("ethos-trace export --all-workspaces --otlp " + server.URL).mustSucceed(t); !strings.HasPrefix(o.stdout, "sent 2 to ") {
+		t.Errorf("of two work spaces: %v", o)
+	}
+	if o := s.shell("cd ../other && ethos-trace export --all-workspaces --otlp " + server.URL).mustSucceed(t); !strings.HasPrefix(o.stdout, "sent 0 to ") {
+		t.Errorf("sent again: %v", o)
+	}
+	s.shell("ETHOS_STORE=$PWD/own ethos-trace <<<'no record'; ETHOS_STORE=$PWD/own ethos-trace export --all-workspaces --otlp " + server.URL + " | grep 'sent 1 to'").mustSucceed(t)
+	s.shell("ethos-trace export --all-workspaces --store own --otlp "+server.URL).mustExit(t, 2)
 }
 
 // query is the block of docs/fleet.md in a language.

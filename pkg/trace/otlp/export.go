@@ -54,6 +54,9 @@ type Exporter struct {
 // ErrGaveUp says that the collector could not be reached within the given time.
 var ErrGaveUp = errors.New("the collector did not take the records")
 
+// ErrStores says that stores were not sent.
+var ErrStores = errors.New("stores could not be read")
+
 // Export sends what is after the store's bookmark. It returns when that is done
 // or, with Follow, when the context has ended.
 func (e *Exporter) Export(ctx context.Context, s *trace.Store) error {
@@ -83,6 +86,59 @@ func (e *Exporter) Export(ctx context.Context, s *trace.Store) error {
 	return err
 }
 
+// ExportAll sends what is after the bookmark of each of several stores, one store after the other.
+// list returns the stores' directories; with Follow, it is called again and again, because stores
+// are added. A store that another process sends is passed over. One that cannot be read is reported,
+// and the others are sent; the error then wraps [ErrStores]. An error of the collector ends it.
+func (e *Exporter) ExportAll(ctx context.Context, list func() ([]string, error), open func(dir string) (*trace.Store, error)) error {
+	one, told := *e, map[string]bool{}
+	one.Follow = false
+	defer func() { e.Sent, e.Refused = one.Sent, one.Refused }()
+	for {
+		dirs, err := list()
+		if err != nil {
+			return err
+		}
+		failed := 0
+		for _, dir := range dirs {
+			s, err := open(dir)
+			if err == nil {
+				err = one.Export(ctx, s)
+				s.Close()
+			}
+			var unsent *undelivered
+			switch {
+			case e.Follow && errors.Is(err, context.Canceled) && ctx.Err() != nil:
+				return nil
+			case ctx.Err() != nil || errors.As(err, &unsent):
+				return err
+			case err == nil:
+				continue
+			case !errors.Is(err, trace.ErrHeld):
+				failed++
+			}
+			if text := err.Error(); !told[text] {
+				told[text] = true
+				e.warn(text, "the others are sent")
+			}
+		}
+		if !e.Follow {
+			if failed > 0 {
+				return fmt.Errorf("%d of %d %w", failed, len(dirs), ErrStores)
+			}
+			return nil
+		}
+		if err := e.sleep(ctx, poll); err != nil {
+			return nil
+		}
+	}
+}
+
+// undelivered is an error of the collector, and not of the store.
+type undelivered struct{ error }
+
+func (u *undelivered) Unwrap() error { return u.error }
+
 // pass sends what the store holds now.
 func (e *Exporter) pass(ctx context.Context, s *trace.Store, mark *trace.Bookmark, at trace.Cursor) (trace.Cursor, error) {
 	var batch []item
@@ -92,7 +148,7 @@ func (e *Exporter) pass(ctx context.Context, s *trace.Store, mark *trace.Bookmar
 			return nil
 		}
 		if err := e.deliver(ctx, batch); err != nil {
-			return err
+			return &undelivered{err}
 		}
 		batch, size, at = batch[:0], 0, next
 		if err := mark.Save(at); err != nil {

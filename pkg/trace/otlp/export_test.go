@@ -366,6 +366,88 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// TestAllStores: each store has a place of its own, and one that cannot be sent keeps no other back.
+func TestAllStores(t *testing.T) {
+	w, c := newWorld(t), newCollector(t)
+	open := func(dir string) (*trace.Store, error) {
+		return trace.Open(func(name string) string { return w.env[name] }, dir)
+	}
+	var dirs []string
+	another := func(n int) {
+		t.Helper()
+		s, err := open(filepath.Join(t.TempDir(), "traces"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		w.store, dirs = s, append(dirs, s.Dir())
+		w.add(n)
+	}
+	all := func(ctx context.Context, follow bool, sleep func(context.Context, time.Duration) error) (*Exporter, error) {
+		t.Helper()
+		config, err := Configure(func(name string) string { return w.env[name] }, c.server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := &Exporter{Config: config, Follow: follow, RetryFor: time.Nanosecond, Sleep: sleep, Warn: func(text, hint string) { w.said = append(w.said, text) }}
+		if follow {
+			e.RetryFor = 0
+		}
+		return e, e.ExportAll(ctx, func() ([]string, error) { return dirs, nil }, open)
+	}
+	another(3)
+	another(2)
+
+	accept := func(http.ResponseWriter, *http.Request) bool { return true }
+	c.answers = append(c.answers, accept, accept, status(http.StatusServiceUnavailable)) // the logs and the spans of the first store, and no more
+	if e, err := all(t.Context(), false, nil); !errors.Is(err, ErrGaveUp) || e.Sent != 3 || len(c.logs) != 3 {
+		t.Errorf("a collector that goes down: sent %d, %d came, %v", e.Sent, len(c.logs), err)
+	}
+	if e, err := all(t.Context(), false, nil); err != nil || e.Sent != 2 || len(c.logs) != 5 {
+		t.Errorf("from there: sent %d, %d came, %v", e.Sent, len(c.logs), err)
+	}
+	w.arrived(c)
+
+	broken := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(broken, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dirs = append([]string{broken}, dirs...)
+	w.add(1)
+	if e, err := all(t.Context(), false, nil); !errors.Is(err, ErrStores) || e.Sent != 1 {
+		t.Errorf("beside a broken store: sent %d, %v", e.Sent, err)
+	}
+	w.hears(broken)
+	w.arrived(c)
+	dirs = dirs[1:]
+
+	config, _ := Configure(func(string) string { return "" }, c.server.URL)
+	mark, err := w.store.Bookmark(config.Bookmark())
+	if err != nil {
+		t.Fatal(err)
+	}
+	another(2)
+	if e, err := all(t.Context(), false, nil); err != nil || e.Sent != 2 {
+		t.Errorf("beside a store that another process sends: sent %d, %v", e.Sent, err)
+	}
+	w.hears(trace.ErrHeld.Error())
+	mark.Close()
+	w.arrived(c)
+
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	steps := []func(){func() { w.add(1) }, func() { another(2) }, func() { c.answers = append(c.answers, hangUp(true)); w.add(1) }, func() {}, func() {}, stop}
+	e, err := all(ctx, true, func(ctx context.Context, _ time.Duration) error {
+		steps[0]()
+		steps = steps[1:]
+		return ctx.Err()
+	})
+	if err != nil || e.Sent != 4 {
+		t.Errorf("following: sent %d, %v", e.Sent, err)
+	}
+	w.arrived(c)
+}
+
 // TestLostBookmark: a bookmark that is broken, or of another store, costs
 // repetition and loses nothing.
 func TestLostBookmark(t *testing.T) {
