@@ -65,7 +65,7 @@ func ParseCeiling(files []ceiling.File) (*ceiling.Ceiling, error) {
 			return nil, wrong(position{}, errors.New("write version: 1 into it: this ethos reads that"))
 		}
 		if w := in.Records; w.text != "" && w.text != "required" {
-			return nil, wrong(w.position, errors.New("records: write required, or leave it out"))
+			return nil, wrong(w.position, errors.New("records: write required, or omit it"))
 		}
 		if err := in.Capabilities.Bounding(shippedBase.expand); err != nil {
 			return nil, wrong(position{}, err)

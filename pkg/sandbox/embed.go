@@ -262,7 +262,7 @@ const wrapperName = "ethos-sandbox"
 // a command twice.
 func (s Sandbox) Wrap(cmd *exec.Cmd) error {
 	if s.program == "" {
-		return errors.New("the zero Sandbox is no boundary: make one with New")
+		return errors.New("the zero Sandbox has no boundary: create one with New")
 	}
 	switch {
 	case cmd.Err != nil:

@@ -38,7 +38,7 @@ func TestLost(t *testing.T) {
 			}()
 			out, _, err := RunCaptured(ctx, plan, nil)
 			cancel()
-			reason := "init, which holds the sandbox, was killed by SIGKILL before it told how the command ended"
+			reason := "the init of the sandbox was killed by SIGKILL before it reported how the command ended"
 			if !killed {
 				reason = ""
 			}

@@ -142,7 +142,7 @@ func load(name string) (Entry, error) {
 	var e Entry
 	err := read(name, &e)
 	if err == nil && e.Digest != Digest(e.Text) {
-		err = fmt.Errorf("%s: %w: its digest is not that of its text", name, ErrCorrupt)
+		err = fmt.Errorf("%s: %w: its digest does not match its text", name, ErrCorrupt)
 	}
 	if err != nil {
 		return Entry{}, err

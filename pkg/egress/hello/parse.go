@@ -53,7 +53,7 @@ func (first *First) parse(body []byte) error {
 	}
 	extensions := f.vector(2)
 	if f.bad || f.more() {
-		return malformed("extensions whose length is not that of their list")
+		return malformed("extensions whose length does not match their list")
 	}
 	return first.extensions(extensions)
 }

@@ -58,7 +58,7 @@ func New(pair tls.Certificate) (*Authority, error) {
 	}
 	public, ok := signer.Public().(interface{ Equal(crypto.PublicKey) bool })
 	if !ok || !public.Equal(certificate.PublicKey) {
-		return nil, errors.New("authority: the key is not that of the certificate")
+		return nil, errors.New("authority: the key does not match the certificate")
 	}
 	if !certificate.IsCA || certificate.KeyUsage != 0 && certificate.KeyUsage&x509.KeyUsageCertSign == 0 {
 		return nil, errors.New("authority: the certificate may not sign others")

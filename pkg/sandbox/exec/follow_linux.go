@@ -50,7 +50,7 @@ func (r *run) follow() (Outcome, error) {
 		case steps.Gone:
 			out.Status, out.Signal = record.StatusSignaled, syscall.SIGKILL
 			if !r.asked.Load() {
-				r.lost = r.fate() + " before it told how the command ended"
+				r.lost = r.fate() + " before it reported how the command ended"
 			}
 		case steps.Exited:
 			r.finished = true
@@ -136,7 +136,7 @@ func worstExec(notes []*steps.StepError, last error) error {
 func (r *run) fate() string {
 	fate, err := r.proc.Fate(time.Now().Add(endLimit))
 	if err != nil {
-		return "init, which holds the sandbox, ended without a message: " + err.Error()
+		return "the init of the sandbox ended without a message: " + err.Error()
 	}
 	return fate.String()
 }

@@ -164,7 +164,7 @@ func (b *builder) rootsState() error {
 			break
 		}
 	}
-	return &Refusal{Code: CodeSetup, Err: fmt.Errorf("the state folder %s is not root's alone: %w", dir, err), Hint: hint}
+	return &Refusal{Code: CodeSetup, Err: fmt.Errorf("the state folder %s must belong to root alone: %w", dir, err), Hint: hint}
 }
 
 // rootsAlone returns an error if anybody except root can change where a path leads. Each

@@ -226,7 +226,7 @@ func (l *look) interpreter(script string, more int) error {
 	words := strings.Fields(string(line))
 	switch {
 	case more == 0:
-		return fmt.Errorf("%s: more than %d interpreters, one of another", script, maxInterpreters)
+		return fmt.Errorf("%s: a chain of more than %d interpreters", script, maxInterpreters)
 	case len(words) == 0 || !ended && len(text) == maxFirstLine:
 		return fmt.Errorf("%s: its interpreter cannot be determined", script)
 	case !filepath.IsAbs(words[0]):

@@ -10,7 +10,7 @@ func Filter(datagrams bool, observed ...string) seccomp.Profile {
 	if datagrams {
 		p.Rules = append(p.Rules, seccomp.Rule{Calls: []string{"bind"}, Action: seccomp.Notify, Why: "makes the file of a datagram socket, which never listens"})
 	}
-	p.Rules = append(p.Rules, seccomp.Rule{Calls: []string{"connect", "listen"}, Action: seccomp.Notify, Why: "which socket file is meant stands in memory, where a filter cannot look"})
+	p.Rules = append(p.Rules, seccomp.Rule{Calls: []string{"connect", "listen"}, Action: seccomp.Notify, Why: "the socket's path is in memory, where a filter cannot look"})
 	return p
 }
 

@@ -23,7 +23,7 @@ func Alone(inet bool) Profile {
 		{Calls: []string{"kill"}, When: []Cond{{Arg: 0, Op: Equal, Value: 1<<32 - 1}}, Action: Errno(ePERM), Why: "every process of the user: kill(2)"},
 		{Calls: []string{"setpriority"}, When: []Cond{{Arg: 0, Op: Equal, Value: prioUser}}, Action: Errno(ePERM), Why: "that of all processes of the user"},
 		{Calls: []string{"ioprio_set"}, When: []Cond{{Arg: 0, Op: Equal, Value: ioprioWhoUser}}, Action: Errno(ePERM), Why: "that of all processes of the user"},
-		{Calls: []string{"inotify_add_watch"}, Action: Errno(eNOSPC), Why: "watches what may not be listed: as when there are no watches left, callers poll"},
+		{Calls: []string{"inotify_add_watch"}, Action: Errno(eNOSPC), Why: "watches what may not be listed; callers poll, as when no watches are left"},
 	}}
 	p.Rules = append(p.Rules, NoSetGroupID().Rules...)
 	if !inet {

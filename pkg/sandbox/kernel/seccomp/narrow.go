@@ -16,7 +16,7 @@ func Narrowing(noNetwork, noMetadata bool) Profile {
 		p.Rules = append(p.Rules, Rule{Calls: []string{
 			"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes", "futimesat", "utimensat",
 			"setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr",
-		}, Action: Errno(ePERM), Why: "Landlock does not hold it"})
+		}, Action: Errno(ePERM), Why: "Landlock does not restrict it"})
 		const why = "file systems change files by requests of their own"
 		refuse := func(when ...Cond) {
 			p.Rules = append(p.Rules, Rule{Calls: []string{"ioctl"}, When: when, Action: Errno(eNOTTY), Why: why})

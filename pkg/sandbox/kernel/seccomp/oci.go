@@ -169,7 +169,7 @@ func ociAction(name string, errnoRet *uint) (Action, error) {
 	case "SCMP_ACT_ALLOW":
 		return Allow, nil
 	case "SCMP_ACT_NOTIFY":
-		return 0, fmt.Errorf("%q needs a listener, and there is none here", name)
+		return 0, fmt.Errorf("%q needs a listener, which does not exist here", name)
 	case "":
 		return 0, errors.New("it is missing")
 	}

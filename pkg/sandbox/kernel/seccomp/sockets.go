@@ -31,11 +31,11 @@ func Sockets(tcpAlone, noUnix bool) Profile {
 		inet := Cond{Arg: 0, Op: Equal, Value: family}
 		for kind := range uint64(sockTypeMask + 1) {
 			if kind != sockStream {
-				p.Rules = append(p.Rules, Rule{Calls: []string{"socket"}, Action: Errno(ePERM), Why: "no rule on ports holds it",
+				p.Rules = append(p.Rules, Rule{Calls: []string{"socket"}, Action: Errno(ePERM), Why: "no rule on ports restricts it",
 					When: []Cond{inet, {Arg: 1, Op: MaskedEqual, Mask: sockTypeMask, Value: kind}}})
 			}
 		}
-		p.Rules = append(p.Rules, Rule{Calls: []string{"socket"}, Action: Errno(ePERM), Why: "no rule on ports holds it",
+		p.Rules = append(p.Rules, Rule{Calls: []string{"socket"}, Action: Errno(ePERM), Why: "no rule on ports restricts it",
 			When: append([]Cond{inet}, noneOf(2, ipprotoIP, ipprotoTCP)...)})
 	}
 	for call, flags := range map[string]int{"sendto": 3, "sendmsg": 2, "sendmmsg": 3} {

@@ -20,13 +20,13 @@ type Fate struct {
 func (f Fate) String() string {
 	switch {
 	case f.Signal != 0:
-		return fmt.Sprintf("init, which holds the sandbox, was killed by %s", unix.SignalName(f.Signal))
+		return fmt.Sprintf("the init of the sandbox was killed by %s", unix.SignalName(f.Signal))
 	case f.Status == unheardStatus || f.Status == 0:
-		return "the last message of init, which holds the sandbox, was lost"
+		return "the last message of the init of the sandbox was lost"
 	case f.Status == failedStatus:
-		return "init, which holds the sandbox, was told to end or could not go on"
+		return "the init of the sandbox was told to end or could not go on"
 	}
-	return fmt.Sprintf("init, which holds the sandbox, ended with status %d", f.Status)
+	return fmt.Sprintf("the init of the sandbox ended with status %d", f.Status)
 }
 
 // siginfo is struct siginfo of asm-generic/siginfo.h, as waitid(2) fills it in on 64-bit

@@ -281,7 +281,7 @@ func TestFate(t *testing.T) {
 	}{
 		"killed":            {(*Process).Kill, Fate{Signal: syscall.SIGKILL}, "was killed by SIGKILL"},
 		"asked":             {(*Process).End, Fate{Status: failedStatus}, "was told to end"},
-		"a message is lost": {func(p *Process) error { return unix.Shutdown(p.channel, unix.SHUT_RD) }, Fate{Status: unheardStatus}, "last message of init, which holds the sandbox, was lost"},
+		"a message is lost": {func(p *Process) error { return unix.Shutdown(p.channel, unix.SHUT_RD) }, Fate{Status: unheardStatus}, "last message of the init of the sandbox was lost"},
 	} {
 		o := follow(t, shell("sleep 0.2"), func(proc *Process) {
 			if err := c.during(proc); err != nil {
