@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strings"
 )
 
 // Revision is a commit and its content.
@@ -78,30 +79,54 @@ func (r *Revision) Files() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := map[string]string{}
-	return files, o.files(string(tree), "", files, 0)
+	l := listing{objects: o, known: map[string][]treeEntry{}, files: map[string]string{}}
+	return l.files, l.read(string(tree), "", 0)
 }
 
-func (o *objects) files(tree, dir string, into map[string]string, depth int) error {
-	items, err := o.tree(tree)
-	if err != nil {
-		return err
+// listing lists the files of a tree.
+type listing struct {
+	*objects
+	known map[string][]treeEntry // a tree can be in many places
+	files map[string]string
+	trees int // their places
+}
+
+func (l *listing) read(tree, dir string, depth int) error {
+	items, known := l.known[tree]
+	if !known {
+		var err error
+		if items, err = l.tree(tree); err != nil {
+			return err
+		}
+		l.known[tree] = items
 	}
-	if len(into) > maxSnapshot || depth > maxSnapshotDepth {
+	if l.trees++; l.trees+len(l.files) > maxSnapshot || depth > maxSnapshotDepth {
 		return fmt.Errorf("list the files: %w", ErrTooLarge)
 	}
 	for _, item := range items {
 		name := path.Join(dir, item.name)
-		if item.mode == modeTree {
-			err = o.files(item.oid, name, into, depth+1)
-		} else {
-			into[name] = fmt.Sprintf("%o %x", item.mode, item.oid)
+		var err error
+		switch {
+		case !entryName(item.name):
+			return fmt.Errorf("list the files: %q in a tree: %w", item.name, errObject)
+		case item.mode == modeTree:
+			err = l.read(item.oid, name, depth+1)
+		case l.files[name] != "":
+			err = fmt.Errorf("list the files: %q twice in a tree: %w", name, errObject)
+		default:
+			l.files[name] = fmt.Sprintf("%o %x", item.mode, item.oid)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// entryName reports whether a file can have this name in a work tree: verify_path of git's
+// read-cache.c.
+func entryName(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.Contains(name, "/") && !strings.EqualFold(name, ".git")
 }
 
 // Files returns the files of the snapshot in the form of [Revision.Files].
