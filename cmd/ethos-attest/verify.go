@@ -142,8 +142,12 @@ func derivable(p attest.Predicate, lines []*record.Line, root, commit string) er
 	if err != nil {
 		return err
 	}
+	c, err := committed.New(revision, p.Workspace, p.Home)
+	if err != nil {
+		return err
+	}
 	for _, l := range lines {
-		if err := committed.Check(l, revision, p.Home); err != nil {
+		if err := c.Check(l); err != nil {
 			return fmt.Errorf("run %s: %w", printable.Line(l.ID()), err)
 		}
 	}

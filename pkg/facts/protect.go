@@ -318,3 +318,10 @@ func worse(a, b string) string {
 	}
 	return a
 }
+
+// Covers reports whether a class of [record.File.Protected] is at least as strong as another one.
+// An unknown class covers none.
+func Covers(class, other string) bool {
+	at := slices.Index(severity[:], class)
+	return other == "" || at >= 0 && at <= slices.Index(severity[:], other)
+}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/facts"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/record"
@@ -77,6 +78,14 @@ func (m *machine) record(t testing.TB, a record.Action, actor record.Actor) *rec
 		t.Fatal(err)
 	}
 	return l
+}
+
+func check(l *record.Line, revision *gitrepo.Revision, m *machine) error {
+	c, err := New(revision, m.workspace, m.home)
+	if err != nil {
+		return err
+	}
+	return c.Check(l)
 }
 
 func script(text string) record.Action { return record.Action{Kind: record.KindShell, Script: text} }
@@ -152,7 +161,7 @@ func TestHonest(t *testing.T) {
 	lines = append(lines, m.record(t, record.Action{Kind: record.KindExec, Argv: []string{"go", "test", "./..."}}, record.Actor{}))
 	revision, refused := away(), 0
 	for i, l := range lines {
-		err := Check(l, revision, m.home)
+		err := check(l, revision, m)
 		if err != nil && (i/len(actors) == len(commands) || !depends(commands[i/len(actors)])) {
 			t.Errorf("%s: %v", commands[i/len(actors)], err)
 		}
@@ -198,7 +207,7 @@ func TestForged(t *testing.T) {
 		if err := l.Set("facts", f); err != nil {
 			t.Fatal(err)
 		}
-		if forged++; !errors.Is(Check(l, revision, m.home), ErrDiffer) {
+		if forged++; !errors.Is(check(l, revision, m), ErrDiffer) {
 			t.Errorf("%s: the facts of the next command are taken for its own", commands[i])
 		}
 	}
@@ -214,7 +223,11 @@ func TestChanged(t *testing.T) {
 		change  func(f *record.Facts)
 		why     string // "" is accepted
 	}
-	m, away := newMachine(t, "printf 'git:\\n  protected_branches: [stable]\\n' >repo_config.yaml", facts.Options{})
+	m, away := newMachine(t, "printf 'git:\\n  protected_branches: [stable]\\n' >repo_config.yaml; ln -s /etc/shadow src/shadow; echo src/a.go >src/names", facts.Options{})
+	reaches := func(f *record.Facts, mode string) {
+		f.Capabilities.Network.Mode = mode
+		f.Capabilities.Tags = capability.Tags(f.Capabilities)
+	}
 	changes := map[string]change{
 		"nothing":        {"rm -rf src/* latest", func(*record.Facts) {}, ""},
 		"a command":      {"rm -rf src && ls", func(f *record.Facts) { f.Shell.Commands = f.Shell.Commands[1:] }, "facts.shell"},
@@ -230,15 +243,43 @@ func TestChanged(t *testing.T) {
 		"ethos":          {"ethos-decide trust", func(f *record.Facts) { f.Ethos = nil }, "facts.ethos"},
 		"a service":      {"psql -c 'drop table x'", func(f *record.Facts) { f.Services = nil }, "facts.services"},
 		"the tool":       {"go test ./...", func(f *record.Facts) { f.Tool.ID = "go-vet" }, "facts.tool"},
-		"the network":    {"go test ./...", func(f *record.Facts) { f.Capabilities.Network.Mode = "host" }, "facts.capabilities.network.mode"},
+		"the network":    {"go test ./...", func(f *record.Facts) { reaches(f, "host") }, "facts.capabilities.network.mode"},
 		"a path":         {"go test ./...", func(f *record.Facts) { f.Capabilities.ReadPaths = []string{"~/notes"} }, "facts.capabilities.read_paths"},
-		"narrower":       {"go test ./...", func(f *record.Facts) { f.Capabilities.Network.Mode = "none" }, ""},
+		"narrower":       {"go test ./...", func(f *record.Facts) { reaches(f, "none") }, ""},
 		"a lack":         {"x=$(date); $x", func(f *record.Facts) { f.Incomplete = []string{} }, "facts.incomplete"},
 		"configuration":  {"ls", func(f *record.Facts) { f.Repo.Configuration[0].Digest += "0" }, "facts.repo.configuration"},
 		"no such grant":  {"ls", func(f *record.Facts) { f.Capabilities.GrantedBy = []string{"--grant network=everywhere"} }, "everywhere"},
 		"the branch":     {"ls", func(f *record.Facts) { f.Repo.Branch = "main" }, ""},
 		"what is beside": {"cat build/users", func(f *record.Facts) { f.Files[0].Resolved = "/etc/passwd" }, ""},
-		"lost work":      {"git reset --hard", func(f *record.Facts) { f.Git[0].Loses = []string{"modified"} }, ""},
+		"a tag":          {"go test ./...", func(f *record.Facts) { f.Capabilities.Tags = []string{} }, "facts.capabilities.tags"},
+		"a source":       {"ls", func(f *record.Facts) { f.Capabilities.GrantedBy = []string{"repo_config.yaml:sandbox.network_tools"} }, "facts.capabilities.granted_by"},
+		"a protection":   {"ls", func(f *record.Facts) { f.Repo.ProtectedBranches = []string{} }, "facts.repo.protected_branches"},
+		"a refspec":      {"git push origin :stable", func(f *record.Facts) { f.Git[0].Refspecs, f.Git[0].BranchTargets = []record.Refspec{}, []string{} }, "facts.git"},
+		"a remote":       {"git push https://x.example/y HEAD", func(f *record.Facts) { f.Git[0].Remote = "origin" }, "facts.git"},
+		"a variable":     {"GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0=./x git status", func(f *record.Facts) { f.Git[0].Config = []record.GitConfig{} }, "facts.git: config"},
+		"its variable": {"git -c a.b=c status", func(f *record.Facts) {
+			f.Git[0].Config = append(f.Git[0].Config, record.GitConfig{Key: "a.d", Via: "GIT_CONFIG_*"})
+		}, ""},
+		"one more": {"cat src/a.go", func(f *record.Facts) {
+			f.Files = append(f.Files, f.Files[0])
+			f.Files[1].Path = m.workspace + "/Makefile"
+		}, "facts.files: read"},
+		"a second":       {"cat src/a.go", func(f *record.Facts) { f.Files = append(f.Files, f.Files[0]); f.Files[1].Exists = false }, "facts.files: read src/a.go"},
+		"in a link":      {"rm latest/*", func(f *record.Facts) { f.Files[0].ViaSymlink = false }, "facts.files: delete latest/*"},
+		"matched":        {"cat latest/*", func(f *record.Facts) { f.Files = f.Files[:len(f.Files)-1] }, "facts.files: read"},
+		"listed":         {"xargs -a latest/names rm -f", func(f *record.Facts) { f.Shell.Writes, f.Files = []record.PathUse{}, []record.File{} }, "facts.shell"},
+		"a class beside": {"echo x >.git/hooks/pre-commit", func(f *record.Facts) { f.Files[0].Protected = "" }, "facts.files: truncate"},
+		"no class":       {"echo x >.git/hooks/pre-commit", func(f *record.Facts) { f.Files[0].Protected = "none" }, "facts.files: truncate"},
+		"a worse class":  {"echo x >build/x", func(f *record.Facts) { f.Files[0].Protected = "ethos-program" }, ""},
+		"beside it": {"rm -r /srv/x", func(f *record.Facts) {
+			f.Files[0].Resolved, f.Files[0].Outside, f.Shell.Writes[0].Outside = "/tmp/x", false, false
+		}, "facts.files: delete /srv/x"},
+		"by a link": {"rm -r /srv/x/y", func(f *record.Facts) {
+			f.Files[0].ViaSymlink, f.Files[0].Resolved, f.Files[0].Outside, f.Shell.Writes[0].Outside = true, "/tmp/x", false, false
+		}, ""},
+		"a use":      {"rm -r /srv/x", func(f *record.Facts) { f.Shell.Writes[0].Outside = false }, "facts.shell: delete /srv/x"},
+		"unresolved": {"cat ~nobody/x", func(f *record.Facts) { f.Incomplete = []string{} }, "facts.incomplete"},
+		"lost work":  {"git reset --hard", func(f *record.Facts) { f.Git[0].Loses = []string{"modified"} }, ""},
 	}
 	lines := map[string]*record.Line{}
 	for name, c := range changes {
@@ -259,7 +300,7 @@ func TestChanged(t *testing.T) {
 	}
 	revision := away()
 	for name, c := range changes {
-		if err := Check(lines[name], revision, m.home); (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) {
+		if err := check(lines[name], revision, m); (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s: %v, want %q", name, err, c.why)
 		}
 	}
@@ -270,16 +311,25 @@ func TestPlaces(t *testing.T) {
 	m, away := newMachine(t, ":", facts.Options{})
 	l := m.record(t, script("ls"), record.Actor{})
 	revision := away()
-	for _, place := range []string{"", ".", "w"} {
-		bad := record.NewLine("a", time.Unix(0, 0), record.Action{Kind: record.KindShell, Script: "ls", Cwd: m.workspace, Workspace: place}, record.Actor{})
-		if err := bad.Set("facts", record.Facts{}); err != nil {
-			t.Fatal(err)
+	for _, place := range []string{"", ".", "w", "/w/", "/w/../w", "/" + strings.Repeat("w/", maxPath) + "w"} {
+		if _, err := New(revision, place, ""); err == nil {
+			t.Errorf("%.20q is a work space", place)
 		}
-		if Check(bad, revision, "") == nil || place != "" && Check(l, revision, place) == nil {
-			t.Errorf("%q is a place", place)
+		if _, err := New(revision, m.workspace, place); err == nil && place != "" {
+			t.Errorf("%.20q is a home directory", place)
 		}
 	}
-	if err := Check(l, revision, m.home); err != nil {
+	for _, place := range [][2]string{{m.workspace, "/elsewhere"}, {"/elsewhere", m.workspace}, {m.workspace + "/src", m.workspace}, {m.workspace + "/.", m.workspace}} {
+		elsewhere := record.NewLine("a", time.Unix(0, 0), record.Action{Kind: record.KindShell, Script: "ls", Cwd: place[0], Workspace: place[1]}, record.Actor{})
+		var f record.Facts
+		if err := errors.Join(l.Decode("facts", &f), elsewhere.Set("facts", f)); err != nil {
+			t.Fatal(err)
+		}
+		if check(elsewhere, revision, m) == nil {
+			t.Errorf("%q is its place", place)
+		}
+	}
+	if err := check(l, revision, m); err != nil {
 		t.Error(err)
 	}
 }
@@ -308,7 +358,7 @@ tools:
 			lines := []*record.Line{m.record(t, script("go test ./..."), record.Actor{}), m.record(t, script("house check x"), record.Actor{Agent: "claude"})}
 			revision := away()
 			for _, l := range lines {
-				if err := Check(l, revision, m.home); err != nil {
+				if err := check(l, revision, m); err != nil {
 					t.Error(err)
 				}
 				var f record.Facts
@@ -324,11 +374,66 @@ tools:
 					if err := l.Set("facts", f); err != nil {
 						t.Fatal(err)
 					}
-					if err := Check(l, revision, m.home); !errors.Is(err, ErrDiffer) {
+					if err := check(l, revision, m); !errors.Is(err, ErrDiffer) {
 						t.Errorf("without a source: %v", err)
 					}
 				}
 			}
 		})
+	}
+}
+
+// TestLacking: an object that the clone does not have is not a file that the commit does not have.
+func TestLacking(t *testing.T) {
+	m, away := newMachine(t, "printf 'git:\\n  protected_branches: [stable]\\n' >repo_config.yaml", facts.Options{})
+	l := m.record(t, script("ls"), record.Actor{})
+	revision := away()
+	if err := check(l, revision, m); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-ec", `cd "$0" && if ls .git/objects/pack/*.pack >p 2>&1; then mv .git/objects/pack/*.pack .git/ && git unpack-objects -q <$(ls .git/*.pack) && rm .git/objects/pack/*; fi
+		o=$(git rev-parse HEAD:repo_config.yaml); rm -f .git/objects/${o%??????????????????????????????????????}/${o#??}`, m.clone)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var f record.Facts
+	if err := l.Decode("facts", &f); err != nil {
+		t.Fatal(err)
+	}
+	f.Repo.Config, f.Repo.Configuration, f.Repo.ProtectedBranches = "", nil, []string{}
+	forged := record.NewLine("a", time.Unix(0, 0), script("ls"), record.Actor{})
+	if err := errors.Join(forged.Set("action", record.Action{Kind: record.KindShell, Script: "ls", Cwd: m.workspace, Workspace: m.workspace}), forged.Set("facts", f)); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []*record.Line{l, forged} {
+		if err := check(l, revision, m); !errors.Is(err, errLacks) {
+			t.Errorf("without the object: %v", err)
+		}
+	}
+}
+
+// TestOddTrees: a commit that no work tree is like has no facts.
+func TestOddTrees(t *testing.T) {
+	for name, tree := range map[string]string{
+		"above":      `printf '100644 blob '$b'\t..\n'`,
+		"git":        `printf '100644 blob '$b'\t.GIT\n'`,
+		"twice":      `printf '100644 blob '$b'\ta\n100755 blob '$b'\ta\n'`,
+		"both kinds": `printf '100644 blob '$b'\ta\n040000 tree '$(printf '100644 blob '$b'\tb\n' | git mktree)'\ta\n'`,
+		"endless":    `t=$(git mktree </dev/null); for i in 1 2 3 4 5 6 7 8 9 10 11 12; do t=$(for j in 1 2 3 4 5 6 7 8 9; do printf '040000 tree '$t'\t'$j'\n'; done | git mktree); done; printf '040000 tree '$t'\td\n'`,
+	} {
+		dir := t.TempDir()
+		cmd := exec.Command("sh", "-ec", `git init -q; b=$(echo x | git hash-object -w --stdin); t=$(`+tree+` | git mktree)
+			git update-ref HEAD $(GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@x GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@x git commit-tree -m x $t)`)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", name, err, out)
+		}
+		revision, err := gitrepo.FindRevision(dir, "HEAD")
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if _, err := New(revision, "/w", ""); err == nil {
+			t.Errorf("%s: taken", name)
+		}
 	}
 }

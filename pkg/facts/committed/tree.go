@@ -1,23 +1,27 @@
 package committed
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"ethos/pkg/gitrepo"
 )
 
 // tree is a commit's files at the place where the work space was. It implements [facts.Tree].
-// Outside of the work space there are only the directories above it.
+// Outside of the work space there are only the directories above it. As in a file system, names
+// lead through symbolic links.
 type tree struct {
 	revision *gitrepo.Revision
 	root     string // of the work space; absolute
 	entries  map[string]*entry
+	lacks    error // an object of the commit that the clone does not have
 }
 
 // entry is a file or directory. It implements [fs.FileInfo].
@@ -35,22 +39,31 @@ func (e *entry) ModTime() time.Time { return time.Time{} }
 func (e *entry) IsDir() bool        { return e.mode.IsDir() }
 func (e *entry) Sys() any           { return nil }
 
-// newTree lists the files of a revision below root.
+// maxPath is the size limit of a path, and of the target of a symbolic link: PATH_MAX.
+const maxPath = 4096
+
+// newTree lists the files of a revision below root, which is absolute and clean.
 func newTree(revision *gitrepo.Revision, root string) (*tree, error) {
 	files, err := revision.Files()
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{revision, path.Clean(root), map[string]*entry{}}
-	t.dir(t.root)
-	t.add(path.Join(t.root, ".git"), fs.ModeDir, "")
+	t := &tree{revision: revision, root: root, entries: map[string]*entry{}}
+	if _, err := t.dir(root); err != nil {
+		return nil, err
+	}
+	if _, err := t.dir(path.Join(root, ".git")); err != nil {
+		return nil, err
+	}
 	for name, object := range files {
 		mode, oid, _ := strings.Cut(object, " ")
 		bits, err := strconv.ParseUint(mode, 8, 32)
-		if err != nil {
-			return nil, fmt.Errorf("%s: mode %q: %w", name, mode, err)
+		if err == nil {
+			err = t.add(path.Join(root, name), modeOf(bits), oid)
 		}
-		t.add(path.Join(t.root, name), modeOf(bits), oid)
+		if err != nil {
+			return nil, fmt.Errorf("list the files of the commit: %q, mode %s: %w", name, mode, err)
+		}
 	}
 	for _, e := range t.entries {
 		slices.Sort(e.names)
@@ -70,96 +83,142 @@ func modeOf(bits uint64) fs.FileMode {
 }
 
 // dir returns a directory, and adds it and those above it if they are not there.
-func (t *tree) dir(name string) *entry {
+func (t *tree) dir(name string) (*entry, error) {
 	if e := t.entries[name]; e != nil {
-		return e
-	}
-	e := &entry{name: path.Base(name), mode: fs.ModeDir | 0o755}
-	t.entries[name] = e
-	if name != "/" {
-		above := t.dir(path.Dir(name))
-		above.names = append(above.names, e.name)
-	}
-	return e
-}
-
-func (t *tree) add(name string, mode fs.FileMode, oid string) {
-	if mode.IsDir() {
-		t.dir(name)
-		return
-	}
-	above := t.dir(path.Dir(name))
-	above.names = append(above.names, path.Base(name))
-	t.entries[name] = &entry{name: path.Base(name), mode: mode, oid: oid}
-}
-
-func (t *tree) find(op, name string) (*entry, error) {
-	if e := t.entries[path.Clean(name)]; e != nil {
+		if !e.IsDir() {
+			return nil, syscall.ENOTDIR
+		}
 		return e, nil
 	}
-	return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	e := &entry{name: path.Base(name), mode: fs.ModeDir | 0o755}
+	if name != "/" {
+		above, err := t.dir(path.Dir(name))
+		if err != nil {
+			return nil, err
+		}
+		above.names = append(above.names, e.name)
+	}
+	t.entries[name] = e
+	return e, nil
+}
+
+// add adds a file. A commit that has two of one name is an error: no work tree is like it.
+func (t *tree) add(name string, mode fs.FileMode, oid string) error {
+	if mode.IsDir() {
+		_, err := t.dir(name)
+		return err
+	}
+	above, err := t.dir(path.Dir(name))
+	if err == nil && t.entries[name] != nil {
+		err = fs.ErrExist
+	}
+	if err != nil {
+		return err
+	}
+	above.names = append(above.names, path.Base(name))
+	t.entries[name] = &entry{name: path.Base(name), mode: mode, oid: oid}
+	return nil
+}
+
+// maxLinks is how many symbolic links a name may lead through: MAXSYMLINKS, path_resolution(7).
+const maxLinks = 40
+
+// find returns what a name leads to: path_resolution(7). It follows a link in the last component
+// only if follow is set.
+func (t *tree) find(op, name string, follow bool) (*entry, error) {
+	at, e, rest := "/", t.entries["/"], strings.Split(name, "/")
+	fail := func(err error) (*entry, error) { return nil, &fs.PathError{Op: op, Path: name, Err: err} }
+	for links := 0; len(rest) > 0; {
+		part := rest[0]
+		rest = rest[1:]
+		switch {
+		case !e.IsDir():
+			return fail(syscall.ENOTDIR)
+		case part == "" || part == ".":
+			continue
+		case part == "..":
+			at = path.Dir(at)
+			e = t.entries[at]
+			continue
+		}
+		next := t.entries[path.Join(at, part)]
+		if next == nil {
+			return fail(fs.ErrNotExist)
+		}
+		if next.mode.Type() != fs.ModeSymlink || !follow && len(rest) == 0 {
+			at, e = path.Join(at, part), next
+			continue
+		}
+		if links++; links > maxLinks {
+			return fail(syscall.ELOOP)
+		}
+		target, err := t.blob(next, maxPath)
+		if err != nil {
+			return fail(err)
+		}
+		if strings.HasPrefix(string(target), "/") {
+			at, e = "/", t.entries["/"]
+		}
+		rest = append(strings.Split(string(target), "/"), rest...)
+	}
+	return e, nil
+}
+
+var errLacks = errors.New("the clone does not have this object; in a partial clone, git fetch --refetch --no-filter gets it")
+
+// blob returns the content of a file. An object that the clone lacks is not a file that the commit
+// lacks.
+func (t *tree) blob(e *entry, most int64) ([]byte, error) {
+	text, err := t.revision.Blob(e.oid, most)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: object %s: %w", e.name, e.oid, errLacks)
+		t.lacks = err
+	}
+	return text, err
 }
 
 // Lstat implements [facts.Tree].
 func (t *tree) Lstat(name string) (fs.FileInfo, error) {
-	e, err := t.find("lstat", name)
+	e, err := t.find("lstat", name, false)
 	if err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
-// maxLink is the size limit of the target of a symbolic link: PATH_MAX.
-const maxLink = 4096
-
 // Readlink implements [facts.Tree].
 func (t *tree) Readlink(name string) (string, error) {
-	e, err := t.find("readlink", name)
+	e, err := t.find("readlink", name, false)
 	if err != nil {
 		return "", err
 	}
 	if e.mode.Type() != fs.ModeSymlink {
 		return "", &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
 	}
-	target, err := t.revision.Blob(e.oid, maxLink)
+	target, err := t.blob(e, maxPath)
 	return string(target), err
 }
 
 // Names implements [facts.Tree].
 func (t *tree) Names(dir string, most int) ([]string, error) {
-	e, err := t.find("open", dir)
+	e, err := t.find("open", dir, true)
 	if err != nil {
 		return nil, err
 	}
 	if !e.IsDir() {
-		return nil, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrInvalid}
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
 	}
 	return slices.Clone(e.names[:min(most, len(e.names))]), nil
 }
 
 // ReadFile implements [facts.Tree].
 func (t *tree) ReadFile(name string, most int64) ([]byte, error) {
-	for range maxHops {
-		e, err := t.find("open", name)
-		switch {
-		case err != nil:
-			return nil, err
-		case e.mode.IsRegular():
-			return t.revision.Blob(e.oid, most)
-		case e.IsDir():
-			return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
-		}
-		target, err := t.Readlink(name)
-		if err != nil {
-			return nil, err
-		}
-		if !path.IsAbs(target) {
-			target = path.Join(path.Dir(name), target)
-		}
-		name = target
+	e, err := t.find("open", name, true)
+	if err != nil {
+		return nil, err
 	}
-	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	if e.IsDir() {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: syscall.EISDIR}
+	}
+	return t.blob(e, most)
 }
-
-// maxHops is how many symbolic links a name may lead through: MAXSYMLINKS, path_resolution(7).
-const maxHops = 40
