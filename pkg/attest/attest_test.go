@@ -149,6 +149,23 @@ func TestBundle(t *testing.T) {
 	}
 }
 
+// TestSHA256: the commit and the tree have names of either of git's formats.
+func TestSHA256(t *testing.T) {
+	key := keys(t)[0]
+	for _, length := range []int{40, 64} {
+		s := Subject{Commit: strings.Repeat("c", length), Tree: at.Tree, SHA256: at.SHA256}
+		if err := accepted(key.Public(), sign(t, key, s, said(t)), s); err != nil {
+			t.Errorf("%d: %v", length, err)
+		}
+		if err := accepted(key.Public(), sign(t, key, s, said(t)), Subject{Commit: strings.Repeat("d", length), Tree: at.Tree, SHA256: at.SHA256}); err == nil {
+			t.Errorf("%d: for another commit", length)
+		}
+	}
+	if _, err := payloadOf(Subject{Commit: "c", Tree: at.Tree, SHA256: at.SHA256}, said(t)); err == nil {
+		t.Error("a part of a name")
+	}
+}
+
 // resigned are things that a holder of the key may not say.
 var resigned = map[string]func(p *Predicate){
 	"a run is left out":        func(p *Predicate) { p.Runs = p.Runs[:1] },

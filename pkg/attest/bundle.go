@@ -3,12 +3,15 @@ package attest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
 
 	intoto "github.com/in-toto/attestation/go/v1"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"ethos/pkg/record"
@@ -54,10 +57,24 @@ func payloadOf(s Subject, p Predicate) ([]byte, error) {
 		Type: intoto.StatementTypeUri, PredicateType: predicateType, Predicate: predicate,
 		Subject: []*intoto.ResourceDescriptor{{Name: "commit", Digest: s.digest()}},
 	}
-	if err := statement.Validate(); err != nil {
+	if err := valid(statement); err != nil {
 		return nil, fmt.Errorf("statement: %w", err)
 	}
 	return protojson.Marshal(statement)
+}
+
+// valid checks a statement. The format allows git's SHA-256 names, and its library does not:
+// https://github.com/in-toto/attestation/blob/main/spec/v1/digest_set.md
+func valid(statement *intoto.Statement) error {
+	known := proto.Clone(statement).(*intoto.Statement)
+	for _, subject := range known.GetSubject() {
+		for _, name := range []string{"gitCommit", "gitTree"} {
+			if len(subject.GetDigest()[name]) == hex.EncodedLen(sha256.Size) {
+				delete(subject.Digest, name)
+			}
+		}
+	}
+	return known.Validate()
 }
 
 // Open reads a bundle that this verifier knows the signer of for this subject.
@@ -82,7 +99,7 @@ func read(payload []byte, s Subject) (p Predicate, err error) {
 	if err := protojson.Unmarshal(payload, statement); err != nil {
 		return p, fmt.Errorf("statement: %w", err)
 	}
-	if err := statement.Validate(); err != nil {
+	if err := valid(statement); err != nil {
 		return p, fmt.Errorf("statement: %w", err)
 	}
 	if statement.GetType() != intoto.StatementTypeUri || statement.GetPredicateType() != predicateType {
