@@ -39,6 +39,9 @@ func verify(ctx context.Context, sys *cli.System, order proof.VerifyOrder) error
 	if errors.Is(err, committed.ErrDiffer) {
 		return cli.Errorf(cli.NegativeStatus, "--recorded-facts accepts the signer's word for them", "%s: %w", printable.Line(order.Bundle), err)
 	}
+	if errors.Is(err, committed.ErrLacks) {
+		return cli.Errorf(cli.BadInput, "in a partial clone, git fetch --refetch --no-filter gets the rest", "--commit: %w", err)
+	}
 	if err != nil {
 		return cli.Errorf(cli.NegativeStatus, "nothing that it says is proven", "%s: %w", printable.Line(order.Bundle), err)
 	}

@@ -406,7 +406,7 @@ func TestLacking(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, l := range []*record.Line{l, forged} {
-		if err := check(l, revision, m); !errors.Is(err, errLacks) {
+		if err := check(l, revision, m); !errors.Is(err, ErrLacks) {
 			t.Errorf("without the object: %v", err)
 		}
 	}

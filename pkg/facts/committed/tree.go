@@ -45,6 +45,9 @@ const maxPath = 4096
 // newTree lists the files of a revision below root, which is absolute and clean.
 func newTree(revision *gitrepo.Revision, root string) (*tree, error) {
 	files, err := revision.Files()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: %v", ErrLacks, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -164,14 +167,16 @@ func (t *tree) find(op, name string, follow bool) (*entry, error) {
 	return e, nil
 }
 
-var errLacks = errors.New("the clone does not have this object; in a partial clone, git fetch --refetch --no-filter gets it")
+// ErrLacks is wrapped by the errors of [New] and [Checker.Check] when the clone does not have all
+// objects of the commit.
+var ErrLacks = errors.New("the clone does not have all of the commit")
 
 // blob returns the content of a file. An object that the clone lacks is not a file that the commit
 // lacks.
 func (t *tree) blob(e *entry, most int64) ([]byte, error) {
 	text, err := t.revision.Blob(e.oid, most)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s: object %s: %w", e.name, e.oid, errLacks)
+		err = fmt.Errorf("%w: object %s of %s", ErrLacks, e.oid, e.name)
 		t.lacks = err
 	}
 	return text, err
