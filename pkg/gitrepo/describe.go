@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-func protectedNames() []string { return []string{"main", "master"} }
+// ProtectedNames returns the branches that are protected in each repository.
+func ProtectedNames() []string { return []string{"main", "master"} }
 
 // describe fills the record from the configuration.
 func (r *Repository) describe() {

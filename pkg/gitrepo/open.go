@@ -68,7 +68,7 @@ type Repository struct {
 // Open finds the repository that encloses dir. If there is none, that is not an error. With an
 // error, the Repository holds what could be read, and must be treated as incomplete.
 func Open(dir string, opt Options) (*Repository, error) {
-	r := &Repository{home: opt.Home, Config: &Config{}, Record: record.Repo{Remotes: []string{}, Aliases: map[string]string{}, ProtectedBranches: protectedNames()}}
+	r := &Repository{home: opt.Home, Config: &Config{}, Record: record.Repo{Remotes: []string{}, Aliases: map[string]string{}, ProtectedBranches: ProtectedNames()}}
 	dir, err := physical(dir)
 	if err != nil {
 		return r, err

@@ -106,6 +106,12 @@ func repository(files *tree, said record.Repo, dir string) *gitrepo.Repository {
 	if dir == files.root || strings.HasPrefix(dir, strings.TrimSuffix(files.root, "/")+"/") {
 		r.Record = said
 		r.Record.GitDir, r.Record.CommonDir, r.Record.Config, r.Record.Configuration = "", "", "", nil
+		r.Record.ProtectedBranches = slices.Clone(said.ProtectedBranches)
+		for _, name := range gitrepo.ProtectedNames() {
+			if !slices.Contains(said.ProtectedBranches, name) {
+				r.Record.ProtectedBranches = append(r.Record.ProtectedBranches, name)
+			}
+		}
 	}
 	return r
 }
@@ -123,7 +129,8 @@ func compare(said, own record.Facts, files *tree, space capability.Space) error 
 		{"tool", said.Tool, own.Tool},
 		{"repo.configuration", configurationOf(said.Repo, files), configurationOf(own.Repo, files)},
 		{"repo.protected_branches", said.Repo.ProtectedBranches, own.Repo.ProtectedBranches},
-		{"capabilities.tags", said.Capabilities.Tags, capability.Tags(said.Capabilities)},
+		{"repo.config", configOf(said.Repo, own.Repo, files), own.Repo.Config},
+		{"capabilities", said.Capabilities, capability.Derive(said.Capabilities)},
 	} {
 		a, err := json.Marshal(f.said)
 		b, err2 := json.Marshal(f.own)
@@ -154,6 +161,9 @@ func compare(said, own record.Facts, files *tree, space capability.Space) error 
 	}
 	if more := capability.Widens(space, own.Capabilities, said.Capabilities); len(more) > 0 {
 		return differs("capabilities." + more[0].String())
+	}
+	if said.Capabilities.SandboxProfile != own.Capabilities.SandboxProfile && len(capability.Widens(space, said.Capabilities, own.Capabilities)) == 0 {
+		return differs("capabilities.sandbox_profile") // nothing narrower is named
 	}
 	return nil
 }
@@ -206,6 +216,15 @@ func configurationOf(r record.Repo, files *tree) (list []record.Configuration) {
 		}
 	}
 	return list
+}
+
+// configOf returns the configuration file that a record names, or "" for one that the commit cannot
+// have, if the commit has none.
+func configOf(said, own record.Repo, files *tree) string {
+	if own.Config == "" && path.Dir(path.Clean(said.Config)) != files.root {
+		return ""
+	}
+	return said.Config
 }
 
 // compareFiles compares the files, and what the uses of paths say of them. What is recorded in

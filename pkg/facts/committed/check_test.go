@@ -226,7 +226,7 @@ func TestChanged(t *testing.T) {
 	m, away := newMachine(t, "printf 'git:\\n  protected_branches: [stable]\\n' >repo_config.yaml; ln -s /etc/shadow src/shadow; echo src/a.go >src/names", facts.Options{})
 	reaches := func(f *record.Facts, mode string) {
 		f.Capabilities.Network.Mode = mode
-		f.Capabilities.Tags = capability.Tags(f.Capabilities)
+		f.Capabilities = capability.Derive(f.Capabilities)
 	}
 	changes := map[string]change{
 		"nothing":        {"rm -rf src/* latest", func(*record.Facts) {}, ""},
@@ -251,9 +251,14 @@ func TestChanged(t *testing.T) {
 		"no such grant":  {"ls", func(f *record.Facts) { f.Capabilities.GrantedBy = []string{"--grant network=everywhere"} }, "everywhere"},
 		"the branch":     {"ls", func(f *record.Facts) { f.Repo.Branch = "main" }, ""},
 		"what is beside": {"cat build/users", func(f *record.Facts) { f.Files[0].Resolved = "/etc/passwd" }, ""},
-		"a tag":          {"go test ./...", func(f *record.Facts) { f.Capabilities.Tags = []string{} }, "facts.capabilities.tags"},
+		"a tag":          {"go test ./...", func(f *record.Facts) { f.Capabilities.Tags = []string{} }, "facts.capabilities"},
 		"a source":       {"ls", func(f *record.Facts) { f.Capabilities.GrantedBy = []string{"repo_config.yaml:sandbox.network_tools"} }, "facts.capabilities.granted_by"},
+		"approved":       {"ls", func(f *record.Facts) { f.Capabilities.GrantedBy = []string{"ethos-decide approve"} }, "facts.capabilities.granted_by"},
 		"a protection":   {"ls", func(f *record.Facts) { f.Repo.ProtectedBranches = []string{} }, "facts.repo.protected_branches"},
+		"a usual one":    {"ls", func(f *record.Facts) { f.Repo.ProtectedBranches = []string{"stable"} }, "facts.repo.protected_branches"},
+		"its file":       {"ls", func(f *record.Facts) { f.Repo.Config = "" }, "facts.repo.config"},
+		"a need":         {"ls", func(f *record.Facts) { f.Capabilities.RequiresGit = !f.Capabilities.RequiresGit }, "facts.capabilities"},
+		"a profile":      {"ls", func(f *record.Facts) { f.Capabilities.SandboxProfile = "agent" }, "facts.capabilities.sandbox_profile"},
 		"a refspec":      {"git push origin :stable", func(f *record.Facts) { f.Git[0].Refspecs, f.Git[0].BranchTargets = []record.Refspec{}, []string{} }, "facts.git"},
 		"a remote":       {"git push https://x.example/y HEAD", func(f *record.Facts) { f.Git[0].Remote = "origin" }, "facts.git"},
 		"a variable":     {"GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0=./x git status", func(f *record.Facts) { f.Git[0].Config = []record.GitConfig{} }, "facts.git: config"},
