@@ -28,10 +28,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"ethos/pkg/capability"
 )
@@ -95,21 +98,22 @@ type File struct {
 }
 
 // Read reads the directory: ceiling.yaml, if it exists, then the policy files by name. If there is
-// no directory, the cost is one failed open.
+// no directory, the cost is one failed open. All is read through one descriptor, because [Install]
+// may replace the directory in the meantime: a mixture of two directories is neither of them.
 func Read() ([]File, error) {
 	for range 3 {
-		dir, err := open(Dir, syscall.O_DIRECTORY)
+		dir, err := open(nil, Dir, syscall.O_DIRECTORY)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
 		}
-		files, err := read()
+		files, err := read(dir)
 		same := stands(dir)
 		dir.Close()
 		switch {
-		case !same:
+		case !same: // it may have been removed while it was read
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
@@ -119,32 +123,36 @@ func Read() ([]File, error) {
 	return nil, fmt.Errorf("%w: %s keeps being replaced", ErrUnusable, Dir)
 }
 
-// stands reports whether the directory is still the one that was opened. [Install] may replace it
-// in the meantime, and a mixture of two directories is neither of them.
+// stands reports whether the directory is still the one that was opened.
 func stands(dir *os.File) bool {
 	was, err := dir.Stat()
 	is, gone := os.Lstat(Dir)
 	return err == nil && gone == nil && os.SameFile(was, is)
 }
 
-func read() ([]File, error) {
+func read(dir *os.File) ([]File, error) {
 	for _, above := range []string{"/", filepath.Dir(Dir)} {
 		if mapped() {
 			break // root's files belong to whoever made the namespace, as in the boundary of ethos-sandbox
 		}
-		f, err := open(above, syscall.O_DIRECTORY)
+		f, err := open(nil, above, syscall.O_DIRECTORY)
 		if err != nil {
 			return nil, err
 		}
 		f.Close()
 	}
-	return list(Dir, open)
+	return list(dir, open)
 }
 
 // ReadFrom reads a directory of the same form, whoever owns it. Its files get the names that they
 // would have in [Dir].
 func ReadFrom(dir string) ([]File, error) {
-	files, err := list(dir, openAny)
+	at, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer at.Close()
+	files, err := list(at, openAny)
 	for i := range files {
 		files[i].Name = filepath.Join(Dir, strings.TrimPrefix(files[i].Name, filepath.Clean(dir)+"/"))
 	}
@@ -152,37 +160,43 @@ func ReadFrom(dir string) ([]File, error) {
 }
 
 // list reads those files of a directory that count.
-func list(dir string, open opener) (files []File, err error) {
-	here, err := os.ReadDir(dir)
+func list(dir *os.File, open opener) (files []File, err error) {
+	here, err := names(dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range here {
+	for _, name := range here {
 		switch {
-		case e.Name() == Name:
-			if files, err = add(files, filepath.Join(dir, Name), open); err != nil {
+		case name == Name:
+			if files, err = add(files, dir, name, open); err != nil {
 				return nil, err
 			}
-		case isYAML(e.Name()):
-			return nil, fmt.Errorf("%s is not read: its name must be %s, or it belongs in %s", filepath.Join(dir, e.Name()), Name, Policies)
+		case isYAML(name):
+			return nil, fmt.Errorf("%s is not read: its name must be %s, or it belongs in %s", filepath.Join(dir.Name(), name), Name, Policies)
 		}
 	}
-	below := filepath.Join(dir, Policies)
-	f, err := open(below, syscall.O_DIRECTORY)
+	below, err := open(dir, Policies, syscall.O_DIRECTORY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nonNil(files), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	f.Close()
-	names, err := os.ReadDir(below)
-	for _, e := range names {
-		if err == nil && isYAML(e.Name()) {
-			files, err = add(files, filepath.Join(below, e.Name()), open)
+	defer below.Close()
+	policies, err := names(below)
+	for _, name := range policies {
+		if err == nil && isYAML(name) {
+			files, err = add(files, below, name, open)
 		}
 	}
 	return nonNil(files), err
+}
+
+// names returns the names in a directory, sorted.
+func names(dir *os.File) ([]string, error) {
+	list, err := dir.Readdirnames(-1)
+	slices.Sort(list)
+	return list, err
 }
 
 // nonNil distinguishes a directory without files from no directory.
@@ -197,31 +211,40 @@ func isYAML(name string) bool {
 	return !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml"))
 }
 
-func add(files []File, name string, open opener) ([]File, error) {
-	f, err := open(name, syscall.O_NONBLOCK)
+// add reads a file of a directory.
+func add(files []File, at *os.File, name string, open opener) ([]File, error) {
+	f, err := open(at, name, syscall.O_NONBLOCK)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	if err == nil && len(text) > MaxFile {
-		err = fmt.Errorf("%s is longer than %d bytes", name, MaxFile)
+		err = fmt.Errorf("%s is longer than %d bytes", f.Name(), MaxFile)
 	}
-	return append(files, File{name, text}), err
+	return append(files, File{f.Name(), text}), err
 }
 
-// opener opens a directory or a regular file, depending on its flags.
-type opener func(name string, flags int) (*os.File, error)
+// opener opens a directory or a regular file, depending on its flags. Its name is relative to a
+// directory, or absolute.
+type opener func(at *os.File, name string, flags int) (*os.File, error)
 
 // open opens a directory or a regular file that belongs to root and that nobody else can write to.
 // The directories above must have been opened before.
-func open(name string, flags int) (*os.File, error) { return opened(name, flags, roots) }
+func open(at *os.File, name string, flags int) (*os.File, error) {
+	return opened(at, name, flags, roots)
+}
 
 // openAny is open for any owner.
-func openAny(name string, flags int) (*os.File, error) { return opened(name, flags, kind) }
+func openAny(at *os.File, name string, flags int) (*os.File, error) {
+	return opened(at, name, flags, kind)
+}
 
-func opened(name string, flags int, check func(name string, info fs.FileInfo, dir bool) error) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC|flags, 0)
+func opened(at *os.File, name string, flags int, check func(name string, info fs.FileInfo, dir bool) error) (*os.File, error) {
+	f, err := openat(at, name, syscall.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC|flags)
+	if at != nil {
+		name = filepath.Join(at.Name(), name)
+	}
 	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, fmt.Errorf("%s is a link, or not a directory", name)
 	}
@@ -237,6 +260,24 @@ func opened(name string, flags int, check func(name string, info fs.FileInfo, di
 		return nil, err
 	}
 	return f, nil
+}
+
+// openat opens a name in a directory that is open, or an absolute name: openat(2).
+func openat(at *os.File, name string, flags int) (*os.File, error) {
+	fd, full := unix.AT_FDCWD, name
+	if at != nil {
+		fd, full = int(at.Fd()), filepath.Join(at.Name(), name)
+	}
+	for {
+		got, err := unix.Openat(fd, name, flags, 0)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case err != nil:
+			return nil, &fs.PathError{Op: "open", Path: full, Err: err}
+		}
+		return os.NewFile(uintptr(got), full), nil
+	}
 }
 
 func kind(name string, info fs.FileInfo, dir bool) error {
@@ -285,7 +326,7 @@ const reader = "ethos-decide"
 
 // InForce returns the ceiling, or nil if there is none. It is read once.
 var InForce = sync.OnceValues(func() (*Ceiling, error) {
-	dir, err := open(Dir, syscall.O_DIRECTORY)
+	dir, err := open(nil, Dir, syscall.O_DIRECTORY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -34,7 +34,7 @@ var ErrRefused = errors.New("refused")
 // TrustedKeys returns the text of the file with the keys that may sign bundles.
 func TrustedKeys() ([]byte, error) {
 	for _, above := range []string{"/", filepath.Dir(Dir), Dir} {
-		f, err := open(above, syscall.O_DIRECTORY)
+		f, err := open(nil, above, syscall.O_DIRECTORY)
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +45,7 @@ func TrustedKeys() ([]byte, error) {
 
 // owned reads a file of the directory that belongs to root.
 func owned(name string) ([]byte, error) {
-	files, err := add(nil, filepath.Join(Dir, name), open)
+	files, err := add(nil, nil, filepath.Join(Dir, name), open)
 	if err != nil {
 		return nil, err
 	}
@@ -211,11 +211,21 @@ func mend(lock *os.File) error {
 	return errors.Join(lock.Truncate(0), lock.Sync())
 }
 
+// present reads the content of the directory.
+func present() ([]File, error) {
+	dir, err := open(nil, Dir, syscall.O_DIRECTORY)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return list(dir, open)
+}
+
 // succeeds reports whether a bundle may replace the present content, and whether it is already
 // installed. The version number is checked even if other content exists that cannot be read.
 func (b *Bundle) succeeds(force Force) (is *installed, there bool, err error) {
 	is, unknown := readInstalled()
-	files, unread := list(Dir, open)
+	files, unread := present()
 	before := is.manifest()
 	changed := before == nil || unread != nil || !maps.Equal(before.Files, hashes(files))
 	switch err := errors.Join(unknown, unread); {
