@@ -17,16 +17,16 @@ import (
 // memory, terminals, sockets, archives, databases and servers.
 const python = `
 	test_asynchat test_atexit test_bz2 test_c_locale_coercion test_cmd_line test_cmd_line_script test_codeccallbacks
-	test_compileall test_contextlib test_ctypes test_datetime test_dbm test_dbm_gnu test_eintr test_ensurepip
+	test_compileall test_contextlib test_datetime test_dbm test_eintr test_ensurepip
 	test_epoll test_faulthandler test_fcntl test_file test_fileinput test_fileio test_fnmatch test_fork1
 	test_ftplib test_functools test_gc test_genericpath test_getpass test_glob test_grp test_gzip test_hashlib
-	test_httpservers test_imaplib test_import test_importlib test_io test_ioctl test_json test_largefile test_locale
+	test_httpservers test_imaplib test_import test_importlib test_io test_json test_largefile test_locale
 	test_logging test_lzma test_mailbox test_mmap test_multiprocessing_main_handling test_nntplib test_openpty test_os
 	test_pathlib test_poll test_popen test_poplib test_posix test_posixpath test_pty test_pwd test_queue test_random
 	test_resource test_runpy test_select test_selectors test_shelve test_shutil test_signal test_site
-	test_smtplib test_socket test_socketserver test_sqlite3 test_ssl test_stat test_subprocess test_sys
+	test_smtplib test_socket test_ssl test_stat test_subprocess test_sys
 	test_sysconfig test_tarfile test_telnetlib test_tempfile test_thread test_threading test_threadsignals test_time
-	test_tty test_unicode_file test_urllib test_urllib2_localnet test_uuid test_venv test_wait3 test_wait4 test_wsgiref
+	test_unicode_file test_urllib2_localnet test_uuid test_venv test_wait3 test_wait4
 	test_xmlrpc test_zipfile test_zipimport test_zlib`
 
 // TestSuites runs the suites that `make compat-suites` has put below
