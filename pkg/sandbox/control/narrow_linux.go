@@ -103,7 +103,7 @@ func narrower(p *plan.Plan, rules []landlock.PathRule, n Narrow) ([]landlock.Pat
 			}
 			for _, r := range rules {
 				if r.Path != "/" && r.Access&d.rights != 0 && mount.Within(real, r.Path) {
-					return nil, plan.Refuse(plan.CodeDeclaration, "deny all of "+r.Path+", or run it without --session",
+					return nil, plan.Refuse(plan.CodeDeclaration, "deny all of "+r.Path+", run it without --session, or give it --net none as well: it then gets a boundary of its own",
 						"%s %s lies in %s, which stays %s: a session cannot enforce this", d.flag, d.paths[k], r.Path, d.stays)
 				}
 			}
