@@ -302,7 +302,7 @@ func byGit(f record.File, uses record.Shell) (git bool) {
 // commit alone.
 func ofAction(code string) bool {
 	switch code {
-	case record.IncompleteParse, record.IncompleteUnresolved, record.IncompleteDepth, record.IncompleteSize, record.IncompleteOpaque, record.IncompleteNotUTF8, record.IncompleteUnknownTool, record.IncompleteFile:
+	case record.IncompleteParse, record.IncompleteUnresolved, record.IncompleteDepth, record.IncompleteSize, record.IncompleteOpaque, record.IncompleteNotUTF8, record.IncompleteUnknownTool, record.IncompleteFile, record.IncompleteGitTarget:
 		return true
 	}
 	return false

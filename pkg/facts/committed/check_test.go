@@ -138,7 +138,8 @@ func gitCorpus(t testing.TB) (list []string) {
 // own are commands on the files of the machine.
 var own = []string{
 	"go test ./...", "./run.sh", "make check", "sh -c 'cat src/* latest/link >/dev/null'", "cat ~/.profile out/x users", "git status && git diff --exit-code", "xargs -a names rm",
-	"cat build/users build/.env", "sh build/gen.sh", "rm -rf build *.log", "cat ./* */.env", "cp users out", "rm -r src/* && git checkout -- src", "cd src && rm link ../latest", "echo x >>~/.ssh/config",
+	"cat build/users build/.env", "sh build/gen.sh", "rm -rf build *.log", "cat ./* */.env", "cp users out", "rm -r src/* && git checkout -- src", "cd src && rm link ../latest", "cd build && git status", "mkdir -p build/q && cd build/q && git init && git add .", "git -C build status && git -C src log", "git worktree add ../wt && git worktree remove ../wt",
+	"echo x >>~/.ssh/config",
 }
 
 // depends reports whether the facts of a command depend on the branches, remotes or aliases of the repository.
@@ -237,7 +238,7 @@ func TestChanged(t *testing.T) {
 		"a file":         {"echo x >src/a.go", func(f *record.Facts) { f.Files = []record.File{} }, "facts.files: truncate src/a.go"},
 		"a class":        {"echo x >Makefile", func(f *record.Facts) { f.Files[0].Protected = "ci" }, "facts.files: truncate Makefile"},
 		"a link":         {"cat src/link", func(f *record.Facts) { f.Files[0].ViaSymlink = false }, "facts.files: read src/link"},
-		"a target":       {"cat src/link", func(f *record.Facts) { f.Files[0].Resolved += "x" }, "facts.files: read src/link"},
+		"a link to":      {"cat src/link", func(f *record.Facts) { f.Files[0].Resolved += "x" }, "facts.files: read src/link"},
 		"git":            {"git reset --hard", func(f *record.Facts) { f.Git = []record.Git{} }, "facts.git"},
 		"a danger":       {"git push --force origin main", func(f *record.Facts) { f.Git[0].Dangers = []string{} }, "facts.git"},
 		"ethos":          {"ethos-decide trust", func(f *record.Facts) { f.Ethos = nil }, "facts.ethos"},
@@ -284,6 +285,7 @@ func TestChanged(t *testing.T) {
 		}, ""},
 		"a use":      {"rm -r /srv/x", func(f *record.Facts) { f.Shell.Writes[0].Outside = false }, "facts.shell: delete /srv/x"},
 		"unresolved": {"cat ~nobody/x", func(f *record.Facts) { f.Incomplete = []string{} }, "facts.incomplete"},
+		"a target":   {"git push origin $X", func(f *record.Facts) { f.Incomplete = []string{} }, "facts.incomplete"},
 		"lost work":  {"git reset --hard", func(f *record.Facts) { f.Git[0].Loses = []string{"modified"} }, ""},
 	}
 	lines := map[string]*record.Line{}
