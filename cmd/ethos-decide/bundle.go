@@ -22,21 +22,21 @@ import (
 // bundleCmd distributes the administrator's ceiling to many machines.
 type bundleCmd struct {
 	Create  bundleCreateCmd  `cmd:"" help:"Sign a directory with ceiling.yaml and policy.d, for other machines."`
-	Verify  bundleVerifyCmd  `cmd:"" help:"Check who signed a bundle, and that all in it loads; show what it holds."`
-	Install bundleInstallCmd `cmd:"" help:"Put a bundle that a trusted key signed into /etc/ethos, whole or not at all; as root."`
+	Verify  bundleVerifyCmd  `cmd:"" help:"Check who signed a bundle and that its content loads; show what it contains."`
+	Install bundleInstallCmd `cmd:"" help:"Install a bundle signed by a trusted key into /etc/ethos, all or nothing; as root."`
 }
 
 type bundleCreateCmd struct {
-	Name   string `required:"" placeholder:"NAME" help:"Its name: a bundle takes the place of one with the same name."`
-	Number int64  `required:"" placeholder:"N" help:"Of its version, from 1: a greater one is newer."`
-	Key    string `required:"" placeholder:"FILE" help:"The private key, which nobody else can read: ECDSA or Ed25519, in PEM."`
-	Dir    string `arg:"" type:"path" help:"The directory: its ceiling.yaml and policy.d/*.yml."`
+	Name   string `required:"" placeholder:"NAME" help:"Name of the bundle. It replaces an installed bundle of the same name."`
+	Number int64  `required:"" placeholder:"N" help:"Version of the bundle, from 1. A greater number is newer."`
+	Key    string `required:"" placeholder:"FILE" help:"Private key in PEM: ECDSA or Ed25519. Nobody else may be able to read the file."`
+	Dir    string `arg:"" type:"path" help:"Directory with ceiling.yaml and policy.d/*.yml."`
 }
 
 // Help implements kong.HelpProvider.
 func (*bundleCreateCmd) Help() string {
 	return `Writes the bundle to standard output: one line of JSON, a DSSE envelope whose payload is a tar with a manifest and the files. The same files, name and number give
-the same tar. The files have to be valid, and the examples in the policies to hold. Status 3: they are not, or the key cannot be used.`
+the same tar. The files must be valid and the examples in the policies must hold. Status 3: a file or an example is wrong, or the key cannot be used.`
 }
 
 // Run implements the command.
@@ -64,13 +64,13 @@ func (c *bundleCreateCmd) Run(ctx context.Context, sys *cli.System) error {
 }
 
 type bundleVerifyCmd struct {
-	Key    string `placeholder:"FILE" help:"Public keys in PEM, of which one has to have signed; default /etc/ethos/trusted_keys."`
+	Key    string `placeholder:"FILE" help:"Public keys in PEM; one of them must have signed. Default: /etc/ethos/trusted_keys."`
 	Bundle string `arg:"" help:"The bundle."`
 }
 
 // Help implements kong.HelpProvider.
 func (*bundleVerifyCmd) Help() string {
-	return `Status 1: none of the keys signed it, or it was changed; 3: what it holds is not valid for this version of ethos. It changes nothing.`
+	return `Changes nothing. Status 1: none of the keys signed it, or it was changed; 3: its content is not valid for this version of ethos.`
 }
 
 // Run implements the command.
@@ -88,17 +88,17 @@ func (c *bundleVerifyCmd) Run(ctx context.Context, sys *cli.System) error {
 }
 
 type bundleInstallCmd struct {
-	Older   bool   `help:"Also a version that is older than one that was installed: somebody may be bringing back what was mended."`
-	Replace bool   `help:"Also in the place of a bundle with another name, or of files that were written or changed by hand, or cannot be read."`
+	Older   bool   `help:"Also install a version older than one installed before. It may bring back a problem that was fixed."`
+	Replace bool   `help:"Also replace a bundle of another name, or files that were written or changed by hand or cannot be read."`
 	Bundle  string `arg:"" help:"The bundle."`
 }
 
 // Help implements kong.HelpProvider.
 func (*bundleInstallCmd) Help() string {
-	return `The keys in /etc/ethos/trusted_keys say whom this machine trusts; no bundle brings that file, and no option names another. All files take the place of those that were
-there at once, and those are kept in /etc/ethos.previous. Installed again, it changes nothing.
+	return `The keys in /etc/ethos/trusted_keys determine whom this machine trusts; no bundle contains that file, and no option names another. All files are replaced at
+once, and the old ones are kept in /etc/ethos.previous. Installing a bundle again changes nothing.
 
-Status 1: no trusted key signed it, or it is older, or would take the place of something else; 3: what it holds is not valid, or there are no keys.`
+Status 1: no trusted key signed it, it is older, or it would replace something else; 3: its content is not valid, or there are no keys.`
 }
 
 // Run implements the command.

@@ -12,15 +12,15 @@ import (
 )
 
 type ceilingCmd struct {
-	JSON bool `help:"As JSON, which ethos-sandbox reads; null where there is none."`
+	JSON bool `help:"Print JSON, as ethos-sandbox reads it; null if there is no ceiling."`
 }
 
 // Help implements kong.HelpProvider.
 func (*ceilingCmd) Help() string {
-	return `What the administrator of this machine allows at most, in /etc/ethos: ceiling.yaml bounds the capabilities of every command, says which controls are required
-and whether each call has to be recorded; policy.d/*.yml are policies that no other file weakens and no approval lifts. All of it has to be root's.
+	return `The administrator's limits are in /etc/ethos: ceiling.yaml bounds the capabilities of every command and sets which controls are required and whether each call
+must be recorded; policy.d/*.yml are policies that no other file weakens and no approval overrides. All of these files must belong to root.
 
-Status 3: something there cannot be read, or others can write it. Then nothing runs.`
+Status 3: a file there cannot be read, or others than root can write it. Then nothing runs.`
 }
 
 // Run implements the command.

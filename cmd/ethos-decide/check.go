@@ -10,11 +10,11 @@ import (
 )
 
 type checkCmd struct {
-	Coverage bool     `help:"List the policies without examples, and the parts of expressions that no example has seen true, or false."`
+	Coverage bool     `help:"List policies without examples, and parts of expressions that no example makes true, or none makes false."`
 	Everyday []string `placeholder:"FILE" type:"path" sep:"none" help:"Also decide a list of commands, one a line, that core must allow in mode safe."`
 	Harmful  []string `placeholder:"FILE" type:"path" sep:"none" help:"Also decide a list of commands that must be refused, each under a line ## PACK MODE POLICY."`
-	Pack     []string `placeholder:"NAME" sep:"none" help:"Load a shipped pack beside core, for policies that amend it."`
-	File     []string `arg:"" optional:"" type:"path" name:"file|dir" help:"Policy files; the shipped packs and the work space's coding_ethos.yml when left out."`
+	Pack     []string `placeholder:"NAME" sep:"none" help:"Load a shipped pack in addition to core, for policies that amend it."`
+	File     []string `arg:"" optional:"" type:"path" name:"file|dir" help:"Policy files. Default: the shipped packs and coding_ethos.yml of the work space."`
 }
 
 // Run implements the command.

@@ -16,16 +16,16 @@ type commands struct {
 	Decide  decideCmd  `cmd:"" default:"withargs" help:"Decide the records on standard input."`
 	Check   checkCmd   `cmd:"" help:"Load and type-check policies and run the examples written in them."`
 	List    listCmd    `cmd:"" help:"List the policies that decide."`
-	Proofs  proofsCmd  `cmd:"" help:"List which commands the files of this work space need proven: proofs in coding_ethos.yml."`
-	Ceiling ceilingCmd `cmd:"" help:"Show what the administrator of this machine allows at most: /etc/ethos."`
-	Bundle  bundleCmd  `cmd:"" help:"Carry a ceiling to other machines, signed."`
-	Explain explainCmd `cmd:"" help:"Show how each policy judged the record on standard input, and what it read."`
+	Proofs  proofsCmd  `cmd:"" help:"List which commands need a proof in this work space: proofs in coding_ethos.yml."`
+	Ceiling ceilingCmd `cmd:"" help:"Show the limits that the administrator of this machine sets in /etc/ethos."`
+	Bundle  bundleCmd  `cmd:"" help:"Create, verify and install signed ceilings for other machines."`
+	Explain explainCmd `cmd:"" help:"Show how each policy judges the record on standard input, and which facts it reads."`
 	Replay  replayCmd  `cmd:"" help:"Decide recorded actions again and show what would change."`
-	Pending pendingCmd `cmd:"" help:"List what was refused or asked in the last hour."`
-	Approve approveCmd `cmd:"" help:"Let one refused or asked call pass, once or for its session."`
-	Trust   trustCmd   `cmd:"" help:"Accept what the configuration files of a work space widen, as they are now."`
+	Pending pendingCmd `cmd:"" help:"List the calls that were refused or asked about in the last hour."`
+	Approve approveCmd `cmd:"" help:"Approve a call that was refused or asked about, once or for its session."`
+	Trust   trustCmd   `cmd:"" help:"Trust the configuration files of a work space, with all that they widen, as they are now."`
 	MCP     mcpCmd     `cmd:"" name:"mcp" help:"Serve MCP on standard input and output, for agents without hooks."`
-	Hook    hookCmd    `cmd:"" help:"Set an agent up, confined and recorded; tell which agents are guarded."`
+	Hook    hookCmd    `cmd:"" help:"Set up an agent's hook; show which agents are guarded."`
 }
 
 // decideOnly is the command line of the plain form. Building the model of all commands takes longer
@@ -63,7 +63,7 @@ func program(args []string) cli.Program {
 		Summary: "Decide what may run.",
 		Description: `Reads action records, one JSON object a line, and adds a decision to each: deny, ask, warn or allow, with the policies that matched.
 The pack core always decides; --pack adds others, and coding_ethos.yml in an action's work space adds the consumer's own. What that file makes
-stricter always counts; what it weakens counts once a person has accepted it with ethos-decide trust.
+stricter always applies; what it weakens applies once a person has accepted it with ethos-decide trust.
 
 What cannot be decided is denied: a record without facts, an expression that fails, a fact that could not be established.`,
 		Commands: modelFor(args),
@@ -81,7 +81,7 @@ What cannot be decided is denied: a record without facts, an expression that fai
 			{Command: "ethos-decide check policies/", Text: "the examples of your own policies"},
 			{Command: "ethos-decide pending", Text: "what was refused or asked lately, with ids"},
 			{Command: "ethos-decide approve 0192f3c1-7c51-7e11-a1b2-4d1f0a9c1e55", Text: "lets that call pass once"},
-			{Command: "ethos-decide trust", Text: "what this work space's configuration widens; asks before that counts"},
+			{Command: "ethos-decide trust", Text: "shows what this work space's configuration widens, and asks whether to trust it"},
 		},
 	}
 }

@@ -17,15 +17,15 @@ import (
 
 type decideCmd struct {
 	policyFlags
-	Approve []string                 `placeholder:"ID" sep:"none" help:"Approve a record by its id, or what a policy asks by the policy's id."`
+	Approve []string                 `placeholder:"ID" sep:"none" help:"Approve one record by its id, or all that a policy asks about by the policy's id."`
 	Mode    string                   `enum:",plan,safe,auto,verify" default:"" placeholder:"MODE" help:"Decide under this trust mode instead of the record's: plan, verify, safe or auto. Default: ETHOS_MODE."`
 	Reply   string                   `placeholder:"AGENT" help:"Answer the agent's hook protocol instead of writing records: claude, codex, gemini, cursor, copilot, opencode or mcp."`
-	Confine cli.Choice               `help:"With --reply: answer an allowed shell call with one that runs inside ethos-sandbox, where the agent takes one. =ask and =allow say whether Claude Code asks the person first; by default it does where nobody turned that off. =no: calls run outside, also in auto mode."`
-	Session string                   `placeholder:"auto|NAME" help:"With --confine: the call runs in the boundary of a session of ethos-sandbox: auto is one for each session of the agent."`
-	Tree    bool                     `help:"With --confine: a call that is recorded has the content of the work space in its result, before and after, for ethos-trace prove. Not in a session."`
+	Confine cli.Choice               `help:"With --reply: rewrite an allowed shell call to run inside ethos-sandbox, if the agent accepts a rewritten call. =ask and =allow set whether Claude Code asks the person first; by default it asks unless questions are turned off. =no: calls run outside, also in auto mode."`
+	Session string                   `placeholder:"auto|NAME" help:"With --confine: run the call in the boundary of this session of ethos-sandbox; auto uses one for each session of the agent."`
+	Tree    bool                     `help:"With --confine: record the content of the work space before and after each recorded call, for ethos-trace prove. Not in a session."`
 	Records string                   `placeholder:"FILE|fd:N" help:"With --reply: append the decided records to a file or descriptor instead of the store."`
-	NoStore bool                     `help:"With --reply: keep no record. By default it goes into the store, $$ETHOS_STORE or .git/coding-ethos/traces of the work space."`
-	Quiet   bool                     `short:"q" help:"Write nothing; the exit status tells."`
+	NoStore bool                     `help:"With --reply: keep no record. By default records go into the store, $$ETHOS_STORE or .git/coding-ethos/traces of the work space."`
+	Quiet   bool                     `short:"q" help:"Write nothing; only set the exit status."`
 	MaxLine int                      `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
 	needed  func(*policy.Input) bool // reports whether the workspace needs the call proven
 }

@@ -16,8 +16,8 @@ import (
 type explainCmd struct {
 	policyFlags
 	Mode    string   `enum:",plan,safe,auto,verify" default:"" placeholder:"MODE" help:"Decide under this trust mode instead of the record's: plan, verify, safe or auto."`
-	All     bool     `help:"Show the policies, too, whose need the record does not meet."`
-	IDs     []string `arg:"" optional:"" name:"id" help:"Policies to explain; all when left out."`
+	All     bool     `help:"Also show the policies that could not match the record."`
+	IDs     []string `arg:"" optional:"" name:"id" help:"Policies to explain. Default: all."`
 	MaxLine int      `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
 }
 

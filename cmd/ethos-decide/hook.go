@@ -14,32 +14,32 @@ import (
 
 // hookCmd sets up agents.
 type hookCmd struct {
-	Install hookInstallCmd `cmd:"" help:"Put the hook into an agent's settings: decided, confined and recorded."`
-	Status  hookStatusCmd  `cmd:"" help:"Tell which agents on this machine ask, how, and when they did last."`
-	Remove  hookRemoveCmd  `cmd:"" help:"Take the hook out of an agent's settings."`
+	Install hookInstallCmd `cmd:"" help:"Add the hook to an agent's settings, so that its calls are decided, confined and recorded."`
+	Status  hookStatusCmd  `cmd:"" help:"Show which agents on this machine ask ethos, how, and when they last did."`
+	Remove  hookRemoveCmd  `cmd:"" help:"Remove the hook from an agent's settings."`
 }
 
 // placeFlags select the settings to change.
 type placeFlags struct {
 	Agent   string `arg:"" help:"claude, codex, gemini, cursor, copilot or opencode."`
-	User    bool   `xor:"place" help:"The settings of the person, for all projects. The default."`
-	Project bool   `xor:"place" help:"The settings in the work tree of the current directory."`
+	User    bool   `xor:"place" help:"Use the user's settings, for all projects. This is the default."`
+	Project bool   `xor:"place" help:"Use the settings in the work tree of the current directory."`
 	Yes     bool   `help:"Write without asking."`
 	DryRun  bool   `help:"Show what would be written; write nothing."`
 }
 
 type hookInstallCmd struct {
 	placeFlags
-	NoConfine bool       `xor:"confine" help:"Allowed commands run outside of a boundary, as the person."`
-	Confine   cli.Choice `xor:"confine" help:"How Claude Code treats a confined call: by default it asks the person, unless questions are turned off. =allow: never; =ask: always."`
+	NoConfine bool       `xor:"confine" help:"Run allowed commands outside of a boundary, as the user."`
+	Confine   cli.Choice `xor:"confine" help:"Whether Claude Code asks the person before a confined call: =ask always, =allow never. By default it asks unless questions are turned off."`
 }
 
 // Help implements kong.HelpProvider.
 func (*hookInstallCmd) Help() string {
-	return `Shows the change as a diff and asks on the terminal. Comments, unknown keys and the layout of what is there stay; the old text is kept beside it as NAME.before-ethos.
-Installed again, it changes nothing, or puts the new form in the place of the old one. What cannot be edited for certain is refused, and nothing is changed.
+	return `Shows the change as a diff and asks on the terminal. Comments, unknown keys and the layout of the file stay; a copy of the old file is kept as NAME.before-ethos.
+Installing again changes nothing, or replaces an old form of the hook. A file that cannot be edited reliably is refused and left unchanged.
 
-Status 1: the person said no; 2: there is no terminal to ask on, and no --yes; 3: settings that cannot be read or edited.`
+Status 1: the person said no; 2: there is no terminal to ask on, and no --yes; 3: the settings cannot be read or edited.`
 }
 
 // Run implements the command.

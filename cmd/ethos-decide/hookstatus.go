@@ -17,10 +17,10 @@ type hookStatusCmd struct {
 
 // Help implements kong.HelpProvider.
 func (*hookStatusCmd) Help() string {
-	return `One line for each agent that is installed or set up: what the settings of the person and of this project say, and when its hook asked last. An agent whose
-settings are fine and that never asked may have a hook that it does not run.
+	return `Prints one line for each agent that is installed or set up: what the settings of the user and of this project say, and when its hook last asked. If an agent's
+settings are fine and it never asked, it may not run the hook.
 
-Status 1: an agent that was named, or that is installed, is not guarded.`
+Status 1: an agent that is installed, or was named, is not guarded.`
 }
 
 // Run implements the command.

@@ -24,7 +24,7 @@ type pendingCmd struct {
 // Help implements kong.HelpProvider.
 func (*pendingCmd) Help() string {
 	return `Lists the calls of the last hour that policy refused or asked about, and those that were allowed without the network they need: id, time, agent,
-session, what was to run, and the policies in the way. ethos-decide approve lets one of them pass, unless the list says that no approval exists for it.`
+session, what was to run, and the policies that stopped it. ethos-decide approve lets one of them pass, unless the list says that no approval exists for it.`
 }
 
 // Run implements the command.
@@ -131,11 +131,11 @@ func commandOf(a *record.Action) string {
 }
 
 type approveCmd struct {
-	For     time.Duration `placeholder:"DURATION" help:"How long the approval counts if it is not used; up to 24h. Default: 10m, with --session 8h."`
-	Session bool          `help:"Let the call pass as often as it comes in its agent's session."`
-	Always  bool          `help:"Also write the amendment into coding_ethos.yml that lets this call pass each time, for a person to commit and to trust."`
+	For     time.Duration `placeholder:"DURATION" help:"How long the approval is valid if it is not used; up to 24h. Default: 10m, with --session 8h."`
+	Session bool          `help:"Let the call pass every time in its agent's session."`
+	Always  bool          `help:"Also write an amendment into coding_ethos.yml that always lets this call pass, for a person to commit and trust."`
 	Yes     bool          `help:"Approve without asking, for automation."`
-	ID      string        `arg:"" name:"id" help:"The record's id, as ethos-decide pending shows it, or its end."`
+	ID      string        `arg:"" name:"id" help:"Id of the record, as ethos-decide pending shows it, or the end of the id."`
 }
 
 // Help implements kong.HelpProvider.
@@ -143,11 +143,11 @@ func (*approveCmd) Help() string {
 	return `Shows one call that was refused or asked about, and asks on the terminal whether it may pass. The next attempt at the same call (the same command, directory,
 agent, session and mode, with the same facts) then passes, once, and its record says who approved it. The network that the call needs comes with it.
 
-With --always the policies in its way are amended, too, in coding_ethos.yml of the work space: they pass over this command in this directory. That counts once
-the file is trusted (ethos-decide trust). Protected policies, which all of the packs core and trust are, cannot be amended so, and neither can the network: that has its
-place in repo_config.yaml.
+--always also amends the policies that stopped it, in coding_ethos.yml of the work space, so that they no longer apply to this command in this directory. The
+amendment takes effect once the file is trusted (ethos-decide trust). Protected policies, such as all of the packs core and trust, cannot be amended. The network
+cannot be allowed this way; declare it in repo_config.yaml.
 
-Status 1: it was not approved, or no approval exists for it; 2: there is no terminal to ask on.`
+Status 1: the call was not approved, or no approval exists for it; 2: there is no terminal to ask on.`
 }
 
 // Run implements the command.

@@ -28,7 +28,7 @@ const maxSets = 32
 // policyFlags select the policies that decide.
 type policyFlags struct {
 	Policy []string      `type:"path" sep:"none" placeholder:"FILE|DIR" help:"Load the policies of a file, or of every YAML file in a directory."`
-	Pack   []string      `placeholder:"NAME" sep:"none" help:"Load a shipped pack beside core."`
+	Pack   []string      `placeholder:"NAME" sep:"none" help:"Load a shipped pack in addition to core."`
 	bounds policy.Bounds // of each evaluation; other than the default only in tests
 }
 

@@ -16,13 +16,14 @@ import (
 )
 
 type proofsCmd struct {
-	JSON bool `help:"As JSON, which ethos-trace prove reads."`
+	JSON bool `help:"Print JSON, as ethos-trace prove reads it."`
 }
 
 // Help implements kong.HelpProvider.
 func (*proofsCmd) Help() string {
-	return `The commands of which ethos-trace prove asks for a run that passed, by the files that need them: those of coding_ethos.yml, and of what a person trusted of it last. A change
-of the file adds to that; it takes nothing away until a person has trusted it. When the file is gone, ethos-decide trust --revoke coding_ethos.yml forgets what it needed.`
+	return `Lists the commands for which ethos-trace prove wants a run that passed, with the files that need them. They come from coding_ethos.yml and from the version of it that a
+person last trusted. A change of the file can add commands; it removes none until a person trusts it. If the file was deleted, ethos-decide trust --revoke coding_ethos.yml
+drops its proofs.`
 }
 
 // Run implements the command.

@@ -23,18 +23,18 @@ import (
 type trustCmd struct {
 	Yes    bool     `help:"Trust without asking, for provisioning."`
 	Digest string   `placeholder:"sha256:HEX" help:"Trust FILE without asking if its content has this digest; status 1 if not."`
-	List   bool     `help:"List what is trusted, and whether it still is what is there."`
-	Revoke string   `placeholder:"FILE" help:"Trust FILE no longer; a work tree instead of a file: what git may run there."`
-	File   []string `arg:"" optional:"" name:"file" help:"Configuration files, or scripts that were written with the network at hand; repo_config.yaml and coding_ethos.yml of the work space when left out."`
+	List   bool     `help:"List what is trusted, and whether it has changed since."`
+	Revoke string   `placeholder:"FILE" help:"Stop trusting FILE; for a work tree, stop trusting what git may run there."`
+	File   []string `arg:"" optional:"" name:"file" help:"Configuration files, or scripts that were written while the network was reachable. Default: repo_config.yaml and coding_ethos.yml of the work space."`
 }
 
 // Help implements kong.HelpProvider.
 func (*trustCmd) Help() string {
-	return `Shows what the configuration files of a work space widen, against what was trusted of them last, and asks on the terminal. What is accepted is
-this content of this file at this place: a change of the file ends it. What a file narrows applies without trust.
+	return `Shows what the configuration files of a work space widen, compared with what was last trusted, and asks on the terminal. Trust is for this
+content of this file at this path; a change of the file ends it. What a file narrows applies without trust.
 
-Of a script that an agent's command has written while it could reach the network it remembers that a person has looked at this content: code.from_network
-asks before one runs that nobody has.
+A script that an agent's command wrote while it could reach the network can be trusted, too: the policy code.from_network asks before such a script runs
+unless a person has looked at its content.
 
 Status 1: a file was not accepted, or has another digest; 2: there is no terminal to ask on; 3: a file is not valid.`
 }
