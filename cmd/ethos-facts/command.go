@@ -48,9 +48,9 @@ func program(args []string) cli.Program {
 operations among them, the files they touch in the real tree, the tool they are, and the capabilities in force for them.
 Nothing is executed.
 
-The trust mode is --mode, else ETHOS_MODE, else what the agent's permission_mode stands for (plan: plan; bypassPermissions, auto: auto; any
-other: safe), else safe. With --from records the action stays and the facts are new; a decision and a result of before are taken out,
-because they were made from other facts.`,
+The trust mode is --mode, else ETHOS_MODE, else the one for the agent's permission_mode (plan: plan; bypassPermissions, auto: auto; any
+other: safe), else safe. With --from records the action is kept and the facts are derived anew; an old decision and result are removed,
+because they were based on other facts.`,
 		Commands: modelFor(args),
 		Quick:    quick,
 		Values: func() map[string][]string {

@@ -26,12 +26,12 @@ type deriveCmd struct {
 	From    string   `placeholder:"FORMAT" help:"Read standard input: hook events of claude, codex, gemini, cursor, copilot, opencode, mcp or auto; lines (a script each); or records (facts anew)."`
 	Cwd     string   `placeholder:"DIR" help:"Working directory of the action. Default: the current one, or what the event says."`
 	Mode    string   `enum:",plan,safe,auto,verify" default:"" help:"Trust mode (plan, safe, auto or verify). Default: ETHOS_MODE, the event's own, or safe."`
-	Tool    string   `placeholder:"NAME" help:"Take the action for this tool of the catalog."`
+	Tool    string   `placeholder:"NAME" help:"Treat the action as this tool of the catalog."`
 	Config  string   `placeholder:"FILE" help:"Repository configuration. Default: repo_config.yaml in the work space."`
-	Profile string   `placeholder:"NAME" help:"Capability profile, in place of the one that would be in force."`
+	Profile string   `placeholder:"NAME" help:"Capability profile, instead of the one that would apply."`
 	Grant   []string `placeholder:"CAP" sep:"none" help:"Widen the capabilities: network=proxy, domain=PATTERN, write=PATH, env=NAME, timeout=10m … (see docs/facts.md)."`
 	MaxLine int      `default:"1048576" placeholder:"BYTES" help:"Longest line to read and write, in bytes."`
-	Explain bool     `help:"Print for people what was understood, instead of records."`
+	Explain bool     `help:"Print the facts in readable form instead of records."`
 	line    []string
 	Argv    cli.Argv `arg:"" optional:"" passthrough:"" help:"One exec action, after --."`
 }
