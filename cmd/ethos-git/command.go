@@ -27,8 +27,8 @@ func program() cli.Program {
 		Name:    "ethos-git",
 		Under:   "ethos",
 		Summary: "Git, under policy.",
-		Description: `Called with git's arguments it is git: what policy allows is run by becoming the real git, what it forbids is refused with status 125 before anything has happened.
-Called as ethos-git ethos it has commands of its own, shown here.
+		Description: `Takes git's arguments. If policy allows the command, ethos-git executes the real git in its place; otherwise it refuses with status 125 before anything has happened.
+ethos-git ethos has commands of its own, shown here.
 
 The real git is the first on PATH that is not ethos-git itself, or the one that ETHOS_REAL_GIT names. Each call leaves a line in the trace store of the work space, or in ETHOS_STORE.`,
 		Kind:     cli.Runner,
