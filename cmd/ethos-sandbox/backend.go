@@ -8,7 +8,7 @@ import (
 // backendFlags select what makes the boundary. Only a person can choose it; no
 // configuration sets it.
 type backendFlags struct {
-	Backend string `placeholder:"NAME" enum:",native,landlock,none" default:"" help:"What makes the boundary: native; landlock, without namespaces, where the machine has none for you; or none, which isolates nothing."`
+	Backend string `placeholder:"NAME" enum:",native,landlock,none" default:"" help:"Backend of the boundary: native; landlock, for machines where you cannot create namespaces; or none, which isolates nothing."`
 }
 
 // alone refuses these flags in a session.

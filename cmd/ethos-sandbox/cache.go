@@ -17,7 +17,7 @@ import (
 // cacheCmd lists and removes what commands have added to package caches.
 type cacheCmd struct {
 	Ls    cacheLsCmd    `cmd:"" help:"List what commands have added to the package caches of the work space."`
-	Prune cachePruneCmd `cmd:"" help:"Remove what no run uses of it; the caches outside stay as they are."`
+	Prune cachePruneCmd `cmd:"" help:"Remove what commands have added, unless a run is using it; the caches outside are not changed."`
 }
 
 type cacheLsCmd struct {
@@ -44,9 +44,9 @@ func (c *cacheLsCmd) Run(_ context.Context, sys *cli.System) error {
 }
 
 type cachePruneCmd struct {
-	OlderThan string `placeholder:"AGE" help:"Only what was last used longer ago than this: 30d, 12h."`
-	MaxSize   string `placeholder:"SIZE" help:"Only so much that at most this is left, the least recently used first: 2G, 500M."`
-	DryRun    bool   `help:"Only say what would be removed."`
+	OlderThan string `placeholder:"AGE" help:"Remove only what has not been used for this long: 30d, 12h."`
+	MaxSize   string `placeholder:"SIZE" help:"Remove the least recently used until at most this much is left: 2G, 500M."`
+	DryRun    bool   `help:"Show what would be removed; remove nothing."`
 }
 
 // Run removes them.

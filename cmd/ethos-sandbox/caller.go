@@ -12,8 +12,8 @@ import (
 
 // callerFlags tie a run to the process that started it.
 type callerFlags struct {
-	InfoFd        int  `placeholder:"N" help:"Write the process and the namespaces of the command to this descriptor, as a line of JSON, before its first instruction."`
-	DieWithParent bool `help:"End at once, with all that runs inside, when the thread that started ethos-sandbox ends. Without it the run goes on."`
+	InfoFd        int  `placeholder:"N" help:"Write the command's process id and namespaces to this descriptor, as a line of JSON, before its first instruction."`
+	DieWithParent bool `help:"End the run at once, with everything inside, when the thread that started ethos-sandbox ends. Without this flag the run goes on."`
 }
 
 // alone refuses what a command of a session cannot have.

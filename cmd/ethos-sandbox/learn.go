@@ -26,9 +26,9 @@ import (
 
 type learnCmd struct {
 	boundary.Flags
-	Out   string        `name:"out" short:"o" placeholder:"FILE" help:"Write the patch to this file; a name that ends in .yaml is the configuration, which is made or added to."`
-	Prove time.Duration `default:"2m" placeholder:"DURATION" help:"Find the smallest set: run the command again for at most so long, without network, in views that are thrown away. 0 does not. Default: 2m."`
-	Tight bool          `name:"tighten" help:"Run nothing: read the recorded runs of the work space, and propose what of its configuration none of them used."`
+	Out   string        `name:"out" short:"o" placeholder:"FILE" help:"Write the patch to this file. If the name ends in .yaml, create or extend that configuration instead."`
+	Prove time.Duration `default:"2m" placeholder:"DURATION" help:"How long to search for the smallest set, by running the command again without network in views that are thrown away. 0: no search. Default: 2m."`
+	Tight bool          `name:"tighten" help:"Run nothing: read the recorded runs of the work space, and report the parts of its configuration that none of them used."`
 	Argv  cli.Argv      `arg:"" optional:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
 }
 

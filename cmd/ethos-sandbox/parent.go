@@ -17,7 +17,7 @@ import (
 
 // parentFlags keep a run within the limits of another one.
 type parentFlags struct {
-	Parent string `placeholder:"EVIDENCE" help:"Only what the run had, too, whose --evidence this file is."`
+	Parent string `placeholder:"EVIDENCE" help:"Limit the command to what another run had: the file that run wrote with --evidence."`
 }
 
 // within narrows a spec to what the parent requested. Nothing in the file can

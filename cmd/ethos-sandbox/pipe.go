@@ -16,8 +16,8 @@ import (
 type pipeCmd struct {
 	Jobs    int  `short:"j" default:"1" placeholder:"N" help:"Run up to N actions at once."`
 	MaxLine int  `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
-	Tree    bool `help:"Record the content of the work space before and after each command: what ethos-trace prove goes by. A record with \"tree\": true asks for itself."`
-	Explain bool `help:"Observe what each command asks for by name, and record what was not to be had inside, and what would allow it. A record with \"explain\": true asks for itself."`
+	Tree    bool `help:"Record the content of the work space before and after each command, for ethos-trace prove. A single record asks for this with \"tree\": true."`
+	Explain bool `help:"Observe what each command asks for by name; record what it could not get inside, and what would allow it. A single record asks for this with \"explain\": true."`
 }
 
 // Run reads records, runs what is allowed, and writes records. The status is 3 after an invalid

@@ -17,10 +17,10 @@ import (
 type planCmd struct {
 	boundary.Flags
 	backendFlags
-	Fd         []int    `placeholder:"N" help:"Pass on a descriptor above 2 that ethos-sandbox was started with."`
+	Fd         []int    `placeholder:"N" help:"Pass an inherited descriptor above 2 on to the command."`
 	JSON       bool     `name:"json" help:"As JSON."`
 	SeccompAsm bool     `help:"Show the seccomp program instead."`
-	Argv       cli.Argv `arg:"" optional:"" passthrough:"" name:"argv" help:"The command; without it, a shell with these flags, and without flags records on standard input."`
+	Argv       cli.Argv `arg:"" optional:"" passthrough:"" name:"argv" help:"The command. Default: a shell if flags are given, else the records on standard input."`
 }
 
 // Run prints the plan of the command, or of each record on standard input.

@@ -31,8 +31,8 @@ type runCmd struct {
 	viewFlags
 	parentFlags
 	callerFlags
-	Fd    []int         `placeholder:"N" help:"Pass on a descriptor above 2 that ethos-sandbox was started with."`
-	Prove time.Duration `placeholder:"DURATION" help:"When the command fails for want of a grant, find the smallest one that lets it pass: run it again for so long, such as 2m, without network, in views that are thrown away."`
+	Fd    []int         `placeholder:"N" help:"Pass an inherited descriptor above 2 on to the command."`
+	Prove time.Duration `placeholder:"DURATION" help:"If the command fails for lack of a grant, find the smallest one that lets it pass: run it again for up to this long, such as 2m, without network, in views that are thrown away."`
 	Argv  cli.Argv      `arg:"" passthrough:"" name:"argv" help:"The command and its arguments, after --."`
 }
 
@@ -40,7 +40,7 @@ type runCmd struct {
 type evidenceFlags struct {
 	Evidence string `placeholder:"FILE|fd:N" help:"Write the result, with the evidence of each control and connection, as JSON."`
 	DryRun   bool   `help:"Show the plan; run nothing."`
-	Explain  bool   `help:"Observe what the command asks for by name, and say what was not to be had inside, and what would allow it."`
+	Explain  bool   `help:"Observe what the command asks for by name; report what it could not get inside, and what would allow it."`
 	record   *recorded
 	// unrecorded says that the call comes from an agent's hook that keeps no record.
 	unrecorded bool

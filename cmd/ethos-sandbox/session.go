@@ -21,21 +21,21 @@ import (
 
 type sessionCmd struct {
 	Start   sessionStartCmd   `cmd:"" help:"Start a session: one boundary for several commands. Prints its name."`
-	List    sessionListCmd    `cmd:"" help:"List the sessions that run."`
+	List    sessionListCmd    `cmd:"" help:"List the running sessions."`
 	Show    sessionShowCmd    `cmd:"" help:"Show a session: its commands, what is alive inside, and its plan."`
-	Logs    sessionLogsCmd    `cmd:"" help:"Show the last of what commands in the background have printed."`
-	Publish sessionPublishCmd `cmd:"" help:"Let the host reach a port of a session. Prints where."`
-	End     sessionEndCmd     `cmd:"" help:"End sessions, with everything inside."`
+	Logs    sessionLogsCmd    `cmd:"" help:"Show the latest output of commands in the background."`
+	Publish sessionPublishCmd `cmd:"" help:"Let the host reach a port of a session. Prints the address."`
+	End     sessionEndCmd     `cmd:"" help:"End sessions, with everything that runs inside."`
 	Serve   sessionServeCmd   `cmd:"" hidden:"" help:"What session start runs."`
 }
 
 type sessionStartCmd struct {
 	boundary.Flags
-	Name     string      `placeholder:"NAME" help:"The session's name; without it one is made up."`
-	Parent   sessionWord `placeholder:"NAME" help:"Only what this session has, too: for an agent that another one starts."`
-	Idle     string      `placeholder:"DURATION" default:"30m" help:"End it when nothing was run in it for so long; 0 is never."`
+	Name     string      `placeholder:"NAME" help:"Name of the session. Default: a generated name."`
+	Parent   sessionWord `placeholder:"NAME" help:"Limit the session to what this one has, for an agent that another agent starts."`
+	Idle     string      `placeholder:"DURATION" default:"30m" help:"End the session when no command has run in it for this long; 0: never."`
 	PlainGit bool        `help:"Leave git as it is: no policy on git commands inside."`
-	Explain  bool        `help:"Observe what each command asks for by name, and say what was not to be had inside, and what would allow it."`
+	Explain  bool        `help:"Observe what each command asks for by name; report what it could not get inside, and what would allow it."`
 }
 
 // Kind says that a failure has the status of a command that did not run.
@@ -201,9 +201,9 @@ func (c *sessionLogsCmd) Run(_ context.Context, sys *cli.System) error {
 
 type sessionPublishCmd struct {
 	Name string `arg:"" help:"The session."`
-	Port string `arg:"" help:"[ADDRESS:]HOSTPORT:PORT, such as 8080:5173, or one PORT for both. The address is 127.0.0.1 unless it is given."`
+	Port string `arg:"" help:"[ADDRESS:]HOSTPORT:PORT, such as 8080:5173, or one PORT for both. Default address: 127.0.0.1."`
 
-	PublishAny bool `help:"The address may be one that other machines reach."`
+	PublishAny bool `help:"Allow an address that other machines can reach."`
 }
 
 // Run publishes a port until the session ends.
@@ -230,7 +230,7 @@ func (c *sessionPublishCmd) Run(_ context.Context, sys *cli.System) error {
 type sessionEndCmd struct {
 	Name string `arg:"" optional:"" help:"The session."`
 	All  bool   `help:"All sessions."`
-	From string `placeholder:"AGENT" help:"Those that ethos-decide --session auto named for the session of an agent whose end its event on standard input reports."`
+	From string `placeholder:"AGENT" help:"Read this agent's end-of-session event on standard input, and end the sessions that ethos-decide --session auto named for it."`
 }
 
 // Run ends sessions, and returns when nothing of them is left.

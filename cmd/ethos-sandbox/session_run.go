@@ -23,8 +23,8 @@ import (
 
 // sessionFlags are the flags of commands that can run in a session.
 type sessionFlags struct {
-	Session sessionWord `placeholder:"NAME" help:"Run it in this session; auto:NAME starts the session when it does not run."`
-	Record  string      `placeholder:"ID" help:"Add the result to the record with this id in the store, which an agent's hook has put there."`
+	Session sessionWord `placeholder:"NAME" help:"Run in this session; auto:NAME starts the session if it does not run."`
+	Record  string      `placeholder:"ID" help:"Add the result to the record with this id, which an agent's hook has put into the store."`
 }
 
 // sessionWord is NAME or, where a session may be started, auto:NAME; the zero value is none.

@@ -20,8 +20,8 @@ import (
 // viewFlags say what happens to what a command writes.
 type viewFlags struct {
 	Mode        string     `placeholder:"MODE" enum:",plan,verify,safe,auto" default:"" help:"Trust mode: plan shows the plan and runs nothing; verify runs in a copy-on-write view of the work space that is thrown away."`
-	Keep        string     `placeholder:"DIR" help:"With --mode verify: copy what the command made or changed in the work space to this new directory."`
-	Tree        bool       `help:"Record the content of the work space before and after, with the result: what ethos-trace prove goes by."`
+	Keep        string     `placeholder:"DIR" help:"With --mode verify: copy what the command created or changed in the work space to this new directory."`
+	Tree        bool       `help:"Record the content of the work space before and after the run with the result, for ethos-trace prove."`
 	Transaction cli.Choice `help:"Run in a copy-on-write view, show what the command changed, and ask whether to apply it; =keep and =drop answer beforehand."`
 }
 

@@ -23,7 +23,7 @@ type workerCmd struct {
 	boundary.Flags
 	evidenceFlags
 	sessionFlags
-	PlainGit bool `help:"Leave git as it is in a session that is started: no policy on git commands inside."`
+	PlainGit bool `help:"If this starts a session, leave git as it is: no policy on git commands inside."`
 	Jobs     int  `short:"j" default:"4" placeholder:"N" help:"Carry out up to N requests at once."`
 	MaxLine  int  `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
 }

@@ -21,13 +21,13 @@ import (
 )
 
 type workspaceCmd struct {
-	Create workspaceCreateCmd `cmd:"" help:"Make a work space of this one, a copy-on-write view or with --git a branch: what runs in it changes nothing here."`
-	List   workspaceListCmd   `cmd:"" help:"List the work spaces that were made, and the runs whose changes wait."`
-	Run    workspaceRunCmd    `cmd:"" help:"Run a command in one, as run does."`
-	Diff   workspaceDiffCmd   `cmd:"" help:"Show what was changed in one, at or below the paths."`
-	Apply  workspaceApplyCmd  `cmd:"" help:"Apply to the work space what was changed in one, at or below the paths."`
-	Merge  workspaceMergeCmd  `cmd:"" help:"Bring the branch of one that was made with --git into the repository that it is of, and merge it there."`
-	Remove workspaceRemoveCmd `cmd:"" help:"Remove one whose changes were applied, or merged."`
+	Create workspaceCreateCmd `cmd:"" help:"Create a work space from this one: a copy-on-write view, or with --git a branch. What runs in it changes nothing here."`
+	List   workspaceListCmd   `cmd:"" help:"List the created work spaces, and the runs whose changes wait to be applied."`
+	Run    workspaceRunCmd    `cmd:"" help:"Run a command in a created work space, as run does."`
+	Diff   workspaceDiffCmd   `cmd:"" help:"Show what was changed in a created work space, at or below the paths."`
+	Apply  workspaceApplyCmd  `cmd:"" help:"Apply the changes in a created work space to the original, at or below the paths."`
+	Merge  workspaceMergeCmd  `cmd:"" help:"Copy the branch of a work space created with --git into its repository, and merge it there."`
+	Remove workspaceRemoveCmd `cmd:"" help:"Remove a created work space whose changes were applied or merged."`
 }
 
 // nameForm matches valid names of workspaces: a single directory name that is
@@ -60,9 +60,9 @@ func openWorkspace(sys *cli.System, name string) (*view.View, error) {
 
 type workspaceCreateCmd struct {
 	boundary.Flags
-	Git    bool   `help:"A clone of the git repository, on a branch of its own that begins at HEAD. What is in no commit stays here."`
-	Branch string `placeholder:"NAME" help:"With --git: the branch. Default: the name of the work space."`
-	Name   string `arg:"" name:"name" help:"Its name."`
+	Git    bool   `help:"Clone the git repository, with a new branch that begins at HEAD. What is not committed stays here."`
+	Branch string `placeholder:"NAME" help:"With --git: name of the branch. Default: the name of the work space."`
+	Name   string `arg:"" name:"name" help:"Name of the work space."`
 }
 
 // Kind says that a failure has the status of a command that did not run.
@@ -227,7 +227,7 @@ func (c *workspaceRunCmd) Run(ctx context.Context, sys *cli.System) error {
 type workspaceDiffCmd struct {
 	JSON  bool     `name:"json" help:"One JSON object for each change, one a line, as in result.capture.writes."`
 	Name  string   `arg:"" name:"name" help:"The work space."`
-	Paths []string `arg:"" optional:"" name:"paths" help:"Only what is at or below these."`
+	Paths []string `arg:"" optional:"" name:"paths" help:"Only changes at or below these paths."`
 }
 
 // Run shows the changes.
@@ -290,7 +290,7 @@ func changesOf(ctx context.Context, sys *cli.System, v *view.View, paths []strin
 
 type workspaceApplyCmd struct {
 	Name  string   `arg:"" name:"name" help:"The work space."`
-	Paths []string `arg:"" optional:"" name:"paths" help:"Only what is at or below these."`
+	Paths []string `arg:"" optional:"" name:"paths" help:"Only changes at or below these paths."`
 }
 
 // Run applies the changes. Applied changes are no longer listed.
@@ -312,7 +312,7 @@ func (c *workspaceApplyCmd) Run(ctx context.Context, sys *cli.System) error {
 }
 
 type workspaceRemoveCmd struct {
-	Force bool   `help:"Also with changes that were not applied or merged, which are lost."`
+	Force bool   `help:"Remove it even if changes were not applied or merged; they are lost."`
 	Name  string `arg:"" name:"name" help:"The work space."`
 }
 

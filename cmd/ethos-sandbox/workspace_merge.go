@@ -22,7 +22,7 @@ import (
 )
 
 type workspaceMergeCmd struct {
-	Fetch bool   `help:"Bring the branch, and leave merging it to git merge BRANCH."`
+	Fetch bool   `help:"Copy the branch only; git merge BRANCH merges it later."`
 	Name  string `arg:"" name:"name" help:"The work space."`
 }
 

@@ -17,43 +17,43 @@ import (
 // Flags describe the boundary of one command. The struct tags are those of the command-line
 // model.
 type Flags struct {
-	Profile           string   `placeholder:"NAME" help:"Base: lint-offline, workspace, debug, agent-shell, agent-network, agent, test-loopback or build."`
-	Agent             string   `placeholder:"NAME" help:"With the profile agent, which is then the base: the agent that the command starts, where the name of its program does not tell."`
-	Workspace         string   `placeholder:"DIR" help:"The work space, by its path without links. Default: the git work tree around the working directory, else that directory."`
-	Ro                []string `placeholder:"PATH" sep:"none" help:"Can be read. The work space itself, which most profiles write, is then only read."`
-	Rw                []string `placeholder:"PATH" sep:"none" help:"Can be read and written."`
-	DenyRead          []string `placeholder:"PATH" sep:"none" help:"Can be neither read nor written. With a * in it, the files and directories that match when the run begins: **/*.pem. Not those that come later."`
-	DenyWrite         []string `placeholder:"PATH" sep:"none" help:"Cannot be written. With a * in it, as --deny-read."`
-	DenyExec          []string `placeholder:"PATH" sep:"none" help:"No file there or below is executed or mapped as code. Interpreters read scripts there, and a copy elsewhere runs."`
-	RoNoexec          []string `placeholder:"PATH" sep:"none" help:"--ro and --deny-exec of the path."`
-	RwNoexec          []string `placeholder:"PATH" sep:"none" help:"--rw and --deny-exec of the path."`
-	Mask              []string `placeholder:"FILE=FAKE" sep:"none" help:"The command sees, and cannot change, the content of FAKE in the place of FILE; none with FILE=. FAKE is what it can read anyway."`
-	EnvFiles          string   `placeholder:"MODE" enum:",hidden,read" default:"" help:"Environment files of the work space, such as .env, that git has not: hidden, or read."`
-	GitSigning        string   `placeholder:"WHOSE" enum:",none,own,committer" default:"" help:"git has commits and tags signed outside, with your key: your own, those that you commit, or none."`
-	View              string   `placeholder:"KIND" enum:",copy-on-write" default:"" help:"Write into a view of the writable directories, and not into them: copy-on-write."`
-	Net               string   `placeholder:"MODE" enum:",none,loopback,proxy,host" default:"" help:"How far the network reaches: none, loopback, proxy or host."`
-	AllowDomain       []string `placeholder:"PATTERN" help:"A name, *.name, address or network, with an optional :PORT, that can be reached: --net proxy."`
-	DenyDomain        []string `placeholder:"PATTERN" help:"With --net proxy: cannot be reached."`
-	AllowConnect      []string `placeholder:"PORT" help:"TCP connects to these ports only, or to none; with --net loopback or host. It leaves the command TCP alone: no UDP."`
-	AllowBind         []string `placeholder:"PORT" help:"TCP binds these ports only, 0 for one that the kernel chooses, or none. It leaves the command TCP alone: no UDP."`
-	Sni               string   `placeholder:"MODE" enum:",require,allow" default:"" help:"With --net proxy: TLS must name the judged host (require), or may name another or none (allow); browsers need allow."`
-	CaBundle          string   `placeholder:"FILE" help:"With --net proxy: certificate and key (PEM) of your authority, by which the TLS of the hosts of --allow-request and --inject is opened."`
-	AllowRequest      []string `placeholder:"'HOST METHODS PATHS'" sep:"none" help:"A host gets such requests only: 'api.example.com GET,HEAD /v1/*'."`
-	Inject            []string `placeholder:"'HOST HEADER=NAME'" sep:"none" help:"The command has a sentinel in the variable NAME; the host gets its value, in that header field."`
-	ProxyEnv          bool     `help:"With --net proxy: HTTP_PROXY and its like name the proxy inside; without it none is needed."`
-	Publish           []string `placeholder:"[ADDRESS:]HOSTPORT:PORT" sep:"none" help:"A port of the host's loopback that leads to a port inside."`
-	PublishAny        bool     `help:"With --publish: also on addresses that other machines reach."`
-	UnixSocket        []string `placeholder:"PATH" sep:"none" help:"A socket file of the host that can be connected to."`
-	NoUnixSockets     bool     `help:"The command makes no Unix socket, but pairs that are connected to each other."`
-	AllowNestedUserns Switch   `type:"choice" help:"The command can make user namespaces, as the sandbox of a browser does; =mounts: and mount in them, as rootless containers do."`
-	Env               []string `placeholder:"NAME[=VALUE]" sep:"none" help:"Pass a variable on, or set one."`
-	Timeout           Limit    `placeholder:"DURATION" help:"Wall-clock limit, such as 90s or 10m; 0 is none."`
+	Profile           string   `placeholder:"NAME" help:"Profile to start from: lint-offline, workspace, debug, agent-shell, agent-network, agent, test-loopback or build."`
+	Agent             string   `placeholder:"NAME" help:"The agent that the command starts, if the name of its program does not show it. Implies --profile agent."`
+	Workspace         string   `placeholder:"DIR" help:"The work space, as a path without symbolic links. Default: the git work tree around the working directory, else that directory."`
+	Ro                []string `placeholder:"PATH" sep:"none" help:"Let the command read a path. The work space itself, which most profiles can write, becomes read-only."`
+	Rw                []string `placeholder:"PATH" sep:"none" help:"Let the command read and write a path."`
+	DenyRead          []string `placeholder:"PATH" sep:"none" help:"Deny reading and writing a path. A pattern such as **/*.pem stands for the files and directories that match when the run begins, not for later ones."`
+	DenyWrite         []string `placeholder:"PATH" sep:"none" help:"Deny writing a path. A pattern with * works as with --deny-read."`
+	DenyExec          []string `placeholder:"PATH" sep:"none" help:"Deny executing or mapping as code any file at or below a path. Interpreters can still read scripts there, and a copy elsewhere runs."`
+	RoNoexec          []string `placeholder:"PATH" sep:"none" help:"Like --ro and --deny-exec of the path."`
+	RwNoexec          []string `placeholder:"PATH" sep:"none" help:"Like --rw and --deny-exec of the path."`
+	Mask              []string `placeholder:"FILE=FAKE" sep:"none" help:"Show the content of FAKE in place of FILE, read-only; FILE= shows an empty file. FAKE must be a file that the command can read."`
+	EnvFiles          string   `placeholder:"MODE" enum:",hidden,read" default:"" help:"Environment files of the work space that git does not track, such as .env: hidden, or read."`
+	GitSigning        string   `placeholder:"WHOSE" enum:",none,own,committer" default:"" help:"Which commits and tags are signed outside with your key: none, your own, or also those of others that you commit (committer)."`
+	View              string   `placeholder:"KIND" enum:",copy-on-write" default:"" help:"Write to a view of the writable directories instead of to the directories: copy-on-write."`
+	Net               string   `placeholder:"MODE" enum:",none,loopback,proxy,host" default:"" help:"Network access: none, loopback, proxy or host."`
+	AllowDomain       []string `placeholder:"PATTERN" help:"Allow connections to a name, *.name, address or network, with an optional :PORT. Implies --net proxy."`
+	DenyDomain        []string `placeholder:"PATTERN" help:"With --net proxy: deny connections that match this pattern."`
+	AllowConnect      []string `placeholder:"PORT" help:"With --net loopback or host: allow TCP connections to these ports only, or none. TCP is then the only protocol: no UDP."`
+	AllowBind         []string `placeholder:"PORT" help:"Allow TCP to bind these ports only, 0 for one that the kernel chooses, or none. TCP is then the only protocol: no UDP."`
+	Sni               string   `placeholder:"MODE" enum:",require,allow" default:"" help:"With --net proxy: TLS must name the checked host (require), or may name another or none (allow). Browsers need allow."`
+	CaBundle          string   `placeholder:"FILE" help:"With --net proxy: certificate and key (PEM) of your own CA, which open the TLS of the hosts in --allow-request and --inject."`
+	AllowRequest      []string `placeholder:"'HOST METHODS PATHS'" sep:"none" help:"Allow only these requests to a host: 'api.example.com GET,HEAD /v1/*'."`
+	Inject            []string `placeholder:"'HOST HEADER=NAME'" sep:"none" help:"Give the command a sentinel instead of the value of the variable NAME; the host gets the value, in that header field."`
+	ProxyEnv          bool     `help:"With --net proxy: set HTTP_PROXY and the like inside, for programs that insist on a proxy; most need none."`
+	Publish           []string `placeholder:"[ADDRESS:]HOSTPORT:PORT" sep:"none" help:"Forward a port of the host's loopback to a port inside."`
+	PublishAny        bool     `help:"With --publish: allow addresses that other machines can reach."`
+	UnixSocket        []string `placeholder:"PATH" sep:"none" help:"Let the command connect to a socket file of the host."`
+	NoUnixSockets     bool     `help:"Deny creating Unix sockets, except pairs that are connected to each other."`
+	AllowNestedUserns Switch   `type:"choice" help:"Let the command create user namespaces, as a browser's sandbox does; =mounts: and mount in them, as rootless containers do."`
+	Env               []string `placeholder:"NAME[=VALUE]" sep:"none" help:"Pass on a variable, or set one."`
+	Timeout           Limit    `placeholder:"DURATION" help:"Wall-clock limit, such as 90s or 10m; 0: no limit."`
 	Memory            Limit    `placeholder:"SIZE" help:"Memory limit, such as 512M or 2G."`
 	CPU               Limit    `placeholder:"PERCENT" name:"cpu" help:"CPU limit; 100 is one processor."`
-	Pids              int64    `placeholder:"N" help:"Limit of processes and threads."`
-	Debug             bool     `help:"The command may trace its own processes: gdb, strace, delve, LeakSanitizer."`
+	Pids              int64    `placeholder:"N" help:"Limit on processes and threads."`
+	Debug             bool     `help:"Let the command trace its own processes: gdb, strace, delve, LeakSanitizer."`
 	Untimed           bool     `kong:"-"` // no time limit unless Timeout is given
-	Require           []string `placeholder:"CONTROL" help:"Run only with these controls in full force: userns, landlock, seccomp, cgroup, …"`
+	Require           []string `placeholder:"CONTROL" help:"Run only if these controls are in full force: userns, landlock, seccomp, cgroup, …"`
 }
 
 // Limit is the value of a flag that limits a run. An empty value, as from an unset
