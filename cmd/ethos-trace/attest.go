@@ -17,23 +17,23 @@ const attester = "ethos-attest"
 
 type attestCmd struct {
 	storeFlag
-	Key      string   `required:"" xor:"key" placeholder:"FILE" help:"The private key, which nobody else can read: ECDSA or Ed25519, in PEM."`
-	SSHKey   string   `required:"" xor:"key" name:"ssh-key" placeholder:"FILE" help:"Instead: a key of OpenSSH, or its public half where ssh-agent or a token has the key: ssh-keygen -Y sign."`
-	Need     []string `required:"" sep:"none" placeholder:"CMD" help:"This command passed, as for prove."`
-	Within   string   `placeholder:"DURATION" help:"Begun no longer ago, as for prove."`
-	Control  []string `placeholder:"NAME" help:"These controls were in force, as for prove."`
-	AllowEnv []string `placeholder:"NAME" help:"This variable may have been declared, as for prove."`
+	Key      string   `required:"" xor:"key" placeholder:"FILE" help:"Private key in PEM: ECDSA or Ed25519. Nobody else may be able to read the file."`
+	SSHKey   string   `required:"" xor:"key" name:"ssh-key" placeholder:"FILE" help:"Instead of --key: an OpenSSH key, or its public half if ssh-agent or a token has the key; signs with ssh-keygen -Y sign."`
+	Need     []string `required:"" sep:"none" placeholder:"CMD" help:"A command that must have passed, as for prove."`
+	Within   string   `placeholder:"DURATION" help:"Longest time since the run began, as for prove."`
+	Control  []string `placeholder:"NAME" help:"Controls that must have been in force, as for prove."`
+	AllowEnv []string `placeholder:"NAME" help:"A variable that may have been declared, as for prove."`
 	Rev      string   `arg:"" name:"rev" help:"HEAD, a branch, a tag or a commit."`
 }
 
 // Help implements kong.HelpProvider.
 func (*attestCmd) Help() string {
-	return `Writes what prove finds on a commit, with the records of the runs, as an in-toto statement in a DSSE envelope: ethos-trace verify --commit checks it on
-another machine. What was printed is left out.
+	return `Writes what prove finds on a commit, with the records of the runs but without their output, as an in-toto statement in a DSSE envelope. ethos-trace verify --commit
+checks it on another machine.
 
-The bundle says that who holds the key found the commands proven. It does not show that they ran: who holds the key can make runs up.
+The bundle states that the holder of the key found the commands proven. It does not show that they ran: the holder of the key can make runs up.
 
-Status 1: a command is not proven; 3: the key, the commit or the store cannot be used. The program that signs is ethos-attest beside this one.`
+Status 1: a command is not proven; 3: the key, the commit or the store cannot be used. The signing program is ethos-attest, installed beside this one.`
 }
 
 // Run implements the command: it replaces this process with the program that
@@ -61,13 +61,13 @@ func (c *attestCmd) Run(ctx context.Context, sys *cli.System) error {
 
 // attested describes a bundle to check.
 type attested struct {
-	Commit  string   `placeholder:"REV" help:"Check, instead of the store, a bundle that ethos-trace attest wrote for this commit."`
-	Key     string   `xor:"key" placeholder:"FILE" help:"With --commit: the public key of who signed, in PEM."`
-	Allowed string   `name:"allowed-signers" xor:"key" placeholder:"FILE" help:"With --commit, instead of --key: who may have signed with ssh-keygen, as git's gpg.ssh.allowedSignersFile has it."`
-	Signer  string   `placeholder:"NAME" help:"With --allowed-signers: who has to have signed; by default any of them."`
-	Need    []string `sep:"none" placeholder:"CMD" help:"With --commit: the bundle has to prove this command; by default it says which."`
-	Control []string `placeholder:"NAME" help:"With --commit: these controls had to be in force, as for prove."`
-	Policy  []string `sep:"none" placeholder:"FILE" help:"With --commit: a policy file that decided about the runs, beside the shipped packs."`
+	Commit  string   `placeholder:"REV" help:"Check a bundle that ethos-trace attest wrote for this commit, instead of the store."`
+	Key     string   `xor:"key" placeholder:"FILE" help:"With --commit: public key of the signer, in PEM."`
+	Allowed string   `name:"allowed-signers" xor:"key" placeholder:"FILE" help:"With --commit, instead of --key: file of allowed ssh-keygen signers, as for git's gpg.ssh.allowedSignersFile."`
+	Signer  string   `placeholder:"NAME" help:"With --allowed-signers: the signer that must have signed. Default: any of them."`
+	Need    []string `sep:"none" placeholder:"CMD" help:"With --commit: a command that the bundle must prove. Default: those that it names."`
+	Control []string `placeholder:"NAME" help:"With --commit: controls that must have been in force, as for prove."`
+	Policy  []string `sep:"none" placeholder:"FILE" help:"With --commit: a policy file that decided about the runs, in addition to the shipped packs."`
 	Facts   bool     `name:"recorded-facts" help:"With --commit: accept the facts of a run as recorded, even if they do not follow from its action and the files of the commit."`
 	Bundle  string   `arg:"" optional:"" name:"bundle" help:"With --commit: the bundle."`
 }

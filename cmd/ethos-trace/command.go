@@ -17,8 +17,8 @@ type commands struct {
 	Ls     lsCmd     `cmd:"" help:"List what the store holds."`
 	Show   showCmd   `cmd:"" help:"Show one stored record."`
 	Verify verifyCmd `cmd:"" help:"Check that nothing in the store was changed, removed, reordered or cut off; with --commit, check a bundle of attest."`
-	Prove  proveCmd  `cmd:"" help:"Tell whether commands passed on a content of the work space: status 0 only when the store has a run of each that proves it."`
-	Attest attestCmd `cmd:"" help:"Sign what prove finds on a commit, with the records, for who verifies it on another machine."`
+	Prove  proveCmd  `cmd:"" help:"Check whether commands passed on a given content of the work space: status 0 only if the store has a run that proves each."`
+	Attest attestCmd `cmd:"" help:"Sign what prove finds on a commit, with the records, so that another machine can verify it."`
 	Stats  statsCmd  `cmd:"" help:"Count verdicts, policies and tools, with percentiles of times."`
 	Export exportCmd `cmd:"" help:"Send the store to an OpenTelemetry collector."`
 	Prune  pruneCmd  `cmd:"" help:"Remove old days from the store; the rest stays verifiable."`
@@ -36,13 +36,13 @@ func program() cli.Program {
 	return cli.Program{
 		Name:    "ethos-trace",
 		Summary: "show and keep what was decided and done",
-		Description: "Reads the records that ethos-sandbox writes, takes secrets out, appends them to the store of their work space (" +
+		Description: "Reads the records that ethos-sandbox writes, removes secrets, appends the records to the store of their work space (" +
 			".git/coding-ethos/traces) and reports them.\n\n" +
 			"Exit status: 0 when all ran and succeeded, 1 when something was denied, asked, failed or found, 3 when a line was not valid or an action " +
 			"has output but no end. Where both apply, 3 wins. With --baseline, findings that the baseline has do not count.\n\n" +
-			"Records read from standard input are stored; records read from files are shards that were stored where they were made, and are stored " +
+			"Records from standard input are stored. Records from files are shards that were stored where they were made; they are stored " +
 			"again only with --store.\n\n" +
-			"Each report lists where the commands' connections went, what was refused first. The remedy of a refused destination is the option of " +
+			"Each report lists the destinations of the commands' connections, refused ones first. The remedy for a refused destination is the option of " +
 			"ethos-sandbox run that allows it.",
 		Kind:     cli.Filter,
 		Commands: new(commands),

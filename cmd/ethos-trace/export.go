@@ -10,17 +10,17 @@ import (
 type exportCmd struct {
 	storeFlag
 	OTLP     string `name:"otlp" placeholder:"URL" help:"The collector's base URL for OTLP/HTTP, such as http://localhost:4318; default $$OTEL_EXPORTER_OTLP_ENDPOINT."`
-	All      bool   `name:"all-workspaces" help:"The stores of all work spaces in which an agent's hook has recorded, and of this one."`
-	Follow   bool   `help:"Go on with what is recorded, until SIGTERM or Ctrl-C."`
+	All      bool   `name:"all-workspaces" help:"Send the stores of all work spaces in which an agent's hook has recorded, and of this one."`
+	Follow   bool   `help:"Keep sending new records until SIGTERM or Ctrl-C."`
 	Only     string `enum:",logs,traces" default:"" placeholder:"SIGNAL" help:"Send only these: logs or traces."`
-	RetryFor string `placeholder:"DUR" help:"How long a collector that does not answer is asked again: by default 1m, with --follow for ever. 0 is for ever."`
+	RetryFor string `placeholder:"DUR" help:"How long to retry while the collector does not answer; 0: for ever. Default: 1m, with --follow for ever."`
 }
 
 // Help implements kong.HelpProvider.
 func (*exportCmd) Help() string {
-	return `Sends the store's records as OpenTelemetry logs and spans, from where the last export to this URL ended; at least once. Secrets are taken out again.
-Headers, time limit, compression and certificates are given by the standard variables OTEL_EXPORTER_OTLP_HEADERS, _TIMEOUT, _COMPRESSION and _CERTIFICATE.
-Status 1: the collector refused something, or could not be reached. The program that sends is ethos-otlp beside this one.`
+	return `Sends the store's records as OpenTelemetry logs and spans, from where the last export to this URL ended; each at least once. Secrets are removed again.
+The standard variables OTEL_EXPORTER_OTLP_HEADERS, _TIMEOUT, _COMPRESSION and _CERTIFICATE set headers, time limit, compression and certificates.
+Status 1: the collector refused something, or could not be reached. The sending program is ethos-otlp, installed beside this one.`
 }
 
 // Run implements the command: it replaces this process with the exporter.

@@ -20,16 +20,16 @@ import (
 
 type lsCmd struct {
 	storeFlag
-	Since   string `placeholder:"WHEN" help:"Only from then on: 90m, 24h, 7d, 2026-11-21 or an RFC 3339 time."`
-	Outcome string `enum:",passed,found,failed,denied,asked,undecided,allowed,reported,invalid" default:"" placeholder:"WORD" help:"Only these: passed, found, failed, denied, asked, undecided, allowed, reported or invalid."`
+	Since   string `placeholder:"WHEN" help:"Only records since then: 90m, 24h, 7d, 2026-11-21 or an RFC 3339 time."`
+	Outcome string `enum:",passed,found,failed,denied,asked,undecided,allowed,reported,invalid" default:"" placeholder:"WORD" help:"Only this outcome: passed, found, failed, denied, asked, undecided, allowed, reported or invalid."`
 	Tool    string `placeholder:"NAME" help:"Only this tool or command."`
-	Denials bool   `help:"Only runs to which the sandbox denied something, or of which it put something aside."`
-	Policy  string `placeholder:"ID" help:"Only what this policy denied or asked, or an error with this code kept from being decided."`
-	Agent   string `placeholder:"NAME" help:"Only what this agent asked for: claude, codex, gemini, cursor, copilot or opencode."`
-	Session string `placeholder:"NAME" help:"Only this session: of ethos-sandbox, or of an agent with its sub-agents, where the start of the id will do."`
-	All     bool   `name:"all-workspaces" help:"The stores of all work spaces in which an agent's hook has recorded, one after the other."`
+	Denials bool   `help:"Only runs in which the sandbox denied or quarantined something."`
+	Policy  string `placeholder:"ID" help:"Only actions that this policy denied or asked about, or that an error with this code left undecided."`
+	Agent   string `placeholder:"NAME" help:"Only actions of this agent: claude, codex, gemini, cursor, copilot or opencode."`
+	Session string `placeholder:"NAME" help:"Only this session: of ethos-sandbox, or of an agent and its sub-agents, for which the start of the id is enough."`
+	All     bool   `name:"all-workspaces" help:"List the stores of all work spaces in which an agent's hook has recorded, one after the other."`
 	Limit   int    `short:"n" placeholder:"N" help:"Only the last N."`
-	JSON    bool   `name:"json" help:"The stored lines themselves."`
+	JSON    bool   `name:"json" help:"Print the stored lines unchanged."`
 }
 
 // Run lists stored records, oldest first.

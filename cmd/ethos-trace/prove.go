@@ -21,26 +21,26 @@ import (
 
 type proveCmd struct {
 	storeFlag
-	Need     []string       `sep:"none" placeholder:"CMD" help:"This command, as it stands here: the same words, or a shell that is given exactly this text, in the root of the work space. By default what proofs in coding_ethos.yml says."`
-	Tree     string         `default:"worktree" placeholder:"worktree|REV" help:"On this content: that of the work space now, or of HEAD, a branch, a tag or a commit."`
-	Within   string         `placeholder:"DURATION" help:"Begun no longer ago: 90m, 24h, 7d."`
-	Control  []string       `placeholder:"NAME" help:"These controls were in force; by default userns, mount, pid, network, privileges, landlock and seccomp."`
-	AllowEnv []string       `placeholder:"NAME" help:"This variable may have been declared for the command, or lead to what it can write."`
-	Since    string         `placeholder:"REV" help:"Of what coding_ethos.yml says: only what files need that are not as they were in a commit."`
-	Reply    string         `placeholder:"AGENT" help:"Answer an event of claude or codex on standard input: at the end of a turn, that it goes on while something lacks a proof."`
+	Need     []string       `sep:"none" placeholder:"CMD" help:"A command that must have passed, exactly as written here: the same words, or a shell given exactly this text, in the root of the work space. Default: proofs in coding_ethos.yml."`
+	Tree     string         `default:"worktree" placeholder:"worktree|REV" help:"Content on which it must have passed: the work space now, or HEAD, a branch, a tag or a commit."`
+	Within   string         `placeholder:"DURATION" help:"Longest time since the run began: 90m, 24h, 7d."`
+	Control  []string       `placeholder:"NAME" help:"Controls that must have been in force. Default: userns, mount, pid, network, privileges, landlock and seccomp."`
+	AllowEnv []string       `placeholder:"NAME" help:"A variable that may have been declared for the command, or may lead to what it can write."`
+	Since    string         `placeholder:"REV" help:"With proofs in coding_ethos.yml: only those needed by files that have changed since this commit."`
+	Reply    string         `placeholder:"AGENT" help:"Answer a hook event of claude or codex on standard input: at the end of a turn, make the agent go on while a proof is missing."`
 	JSON     bool           `name:"json" help:"As JSON."`
 	session  *proof.Session // of an agent, for the end of its turn
 }
 
 // Help implements kong.HelpProvider.
 func (*proveCmd) Help() string {
-	return `Status 0 when the store has, for each command, a run that passed on exactly this content, in a boundary of its own whose controls were in force, while nothing of
-the work space was written. The last run on the content counts. Runs are recorded with their content by ethos-sandbox --tree, and those of the commands that
-proofs in coding_ethos.yml names always are. For those, a content counts that differs only in files that do not need the command: ethos-decide proofs lists which do.
+	return `Status 0 if the store has, for each command, a run that passed on exactly this content, in a boundary of its own whose controls were in force, while nothing in
+the work space was written. The last run on the content counts. ethos-sandbox --tree records a run's content; it is always recorded for commands that
+proofs in coding_ethos.yml names. For these, the content may differ in files that do not need the command: ethos-decide proofs lists which do.
 
-Status 1: a command lacks that, and a line says what; 3: the store's chain is broken, or there is no such commit.
+Status 1: a command has no such run, and a line says what is missing; 3: the store's chain is broken, or there is no such commit.
 
-A proof says that a command ended with status 0. What is ignored, what lies outside of the work space and what is in package caches is no part of the content.`
+A proof says that a command ended with status 0. Ignored files, files outside of the work space and package caches are not part of the content.`
 }
 
 // Run searches the store for the proofs.

@@ -11,7 +11,7 @@ import (
 type pruneCmd struct {
 	storeFlag
 	OlderThan string `required:"" placeholder:"AGE" help:"Remove whole days that ended longer ago than this: 30d, 12w, 720h."`
-	DryRun    bool   `help:"Only say what would be removed."`
+	DryRun    bool   `help:"Show what would be removed; remove nothing."`
 }
 
 // Run removes old days.

@@ -20,12 +20,12 @@ import (
 
 type reportCmd struct {
 	Files    []string `arg:"" optional:"" name:"file" help:"Files of records, merged; default standard input."`
-	Sarif    string   `placeholder:"FILE" help:"Write a SARIF 2.1.0 log too; its directory is made. - is standard output with --format sarif."`
-	Baseline string   `placeholder:"FILE" help:"An earlier SARIF log: mark results as new, unchanged or absent; what it has does not count for the exit status."`
+	Sarif    string   `placeholder:"FILE" help:"Also write a SARIF 2.1.0 log; its directory is created. - is standard output with --format sarif."`
+	Baseline string   `placeholder:"FILE" help:"An earlier SARIF log: mark results as new, unchanged or absent; results that it has do not count for the exit status."`
 	Store    string   `placeholder:"DIR" xor:"store" help:"Keep records here instead of .git/coding-ethos/traces of their work space; default $$ETHOS_STORE."`
-	NoStore  bool     `xor:"store" help:"Keep nothing."`
+	NoStore  bool     `xor:"store" help:"Store nothing."`
 	Format   string   `enum:"human,ndjson,sarif,markdown,html" default:"human" help:"What to write to standard output: human, ndjson, sarif, markdown or html."`
-	NoRedact bool     `help:"Leave secrets in what is stored and printed."`
+	NoRedact bool     `help:"Do not remove secrets from what is stored and printed."`
 	MaxLine  int      `default:"1048576" placeholder:"BYTES" help:"Longest line accepted."`
 }
 

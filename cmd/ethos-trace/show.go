@@ -16,7 +16,7 @@ import (
 type showCmd struct {
 	storeFlag
 	ID   string `arg:"" help:"The record's id, or the start or end of it when only one record has it."`
-	JSON bool   `name:"json" help:"The stored line itself."`
+	JSON bool   `name:"json" help:"Print the stored line unchanged."`
 }
 
 // Run shows one record.

@@ -16,7 +16,7 @@ import (
 type statsCmd struct {
 	storeFlag
 	Files []string `arg:"" optional:"" name:"file" help:"Files of records instead of the store; - is standard input."`
-	Since string   `placeholder:"WHEN" help:"Only days from then on: 24h, 7d, 2026-11-21."`
+	Since string   `placeholder:"WHEN" help:"Only days since then: 24h, 7d, 2026-11-21."`
 	JSON  bool     `name:"json" help:"As JSON."`
 }
 

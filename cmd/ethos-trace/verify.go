@@ -21,9 +21,9 @@ type verifyCmd struct {
 
 // Help implements kong.HelpProvider.
 func (*verifyCmd) Help() string {
-	return `With --commit, a clone and a public key are enough: the signature is checked, the policies here decide about the recorded runs again, and what the bundle says
-is derived again from them. Their facts are derived again from their actions and the files of the commit; what they say of the machine is taken as
-recorded. That the commands ran is the word of who signed.
+	return `With --commit, a clone and a public key are enough: the signature is checked, the policies here decide the recorded runs again, and the claims of the bundle
+are derived from the runs again. The facts are derived again from the actions and the files of the commit; facts about
+the machine are taken as recorded. Only the signer vouches that the commands ran.
 
 Status 1: something is wrong with the store, or the bundle proves nothing; 3: the store, the key, the commit or the bundle cannot be read.`
 }
