@@ -80,5 +80,5 @@ func (a *Asked) ForAgent(agent Agent) {
 
 // AgentHint returns the remedy for a command line whose agent is unknown.
 func AgentHint() string {
-	return "write ethos-sandbox run --profile agent -- PROGRAM, or --agent NAME where the program has another name; NAME is " + strings.Join(AgentNames(), ", ")
+	return "write ethos-sandbox run --profile agent -- PROGRAM, or --agent NAME if the program has another name; NAME is " + strings.Join(AgentNames(), ", ")
 }

@@ -17,7 +17,7 @@ func CheckDomain(text string) error {
 	case err != nil || !p.Loopback():
 		return err
 	case p.Port() == 0:
-		return &rule.ParseError{Pattern: text, Reason: "every service of this machine listens there; name the port of one, such as localhost:5432"}
+		return &rule.ParseError{Pattern: text, Reason: "this would allow every service of this machine; name the port of one, such as localhost:5432"}
 	case p.Prefix().IsValid() && (!p.Prefix().IsSingleIP() || p.Prefix().Addr().IsUnspecified()):
 		return &rule.ParseError{Pattern: text, Reason: fmt.Sprintf("name one address of this machine; write localhost:%d", p.Port())}
 	}

@@ -96,7 +96,7 @@ func grantRead(s *Set, p string) error {
 
 func grantWrite(s *Set, p string) error {
 	if InGit(path.Clean(p)) {
-		return fmt.Errorf("git's own files are never writable by declaration")
+		return fmt.Errorf("no declaration can make git's own files writable")
 	}
 	if err := noCredentials(p); err != nil {
 		return err
@@ -107,7 +107,7 @@ func grantWrite(s *Set, p string) error {
 // noCredentials refuses paths that are hidden from every command, whatever was granted.
 func noCredentials(p string) error {
 	if below, ok := strings.CutPrefix(path.Clean(p), "~/"); ok && protected.HoldsCredentials(below) {
-		return fmt.Errorf("%s holds credentials, which are hidden from every command: give it the one value that it needs with --grant env=NAME", p)
+		return fmt.Errorf("%s holds credentials, which are hidden from every command: pass the one value that it needs with --grant env=NAME", p)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func noCredentials(p string) error {
 func grantEnv(s *Set, text string) error {
 	name, value, set := strings.Cut(text, "=")
 	if name == "" {
-		return fmt.Errorf("the variable has no name")
+		return fmt.Errorf("the variable name is empty")
 	}
 	if set {
 		s.Env.Set[name] = value
@@ -131,7 +131,7 @@ func grantTimeout(s *Set, text string) error {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < time.Second {
-		return fmt.Errorf("want seconds, or a duration such as 10m")
+		return fmt.Errorf("use seconds, or a duration such as 10m")
 	}
 	s.TimeoutSeconds = int64(d / time.Second)
 	return nil
@@ -154,7 +154,7 @@ func (f *field) take(s *Set, text string) error {
 func number(to *int64, text string) error {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n <= 0 {
-		return fmt.Errorf("want a whole number above 0")
+		return fmt.Errorf("use a whole number above 0")
 	}
 	*to = n
 	return nil

@@ -20,7 +20,7 @@ func Undeclarable(text string, write bool) (reason, hint string) {
 		return ": variables and wildcards are not supported here", "name the directory"
 	case write && InGit(clean):
 		return " would make .git writable",
-			"git's own files are never writable by declaration; ethos-git and the sandbox take care of them"
+			"no declaration can make git's own files writable; ethos-git and the sandbox handle them"
 	case write && (clean == ".." || strings.HasPrefix(clean, "../")):
 		return " is too wide to be writable", "name a directory of the work space, or a separate one"
 	}

@@ -117,13 +117,13 @@ func TestGrant(t *testing.T) {
 		"env=TOKEN": "", "env=A=b=c": "", "git=full": "", "timeout=600": "", "timeout=10m": "", "memory=512": "", "cpu=200": "", "pids=9": "", "files=9": "", "output=9": "",
 		"network":        `grant "network" is not one of`,
 		"network=open":   `grant network=open: network.mode: "open" is not one of none, loopback, proxy, host`,
-		"write=.git":     "grant write=.git: git's own files are never writable by declaration",
-		"write=a/.Git/x": "grant write=a/.Git/x: git's own files",
-		"timeout=0":      "grant timeout=0: want seconds",
-		"timeout=500ms":  "grant timeout=500ms: want seconds",
-		"memory=-1":      "grant memory=-1: want a whole number above 0",
+		"write=.git":     "grant write=.git: no declaration can make git's own files writable",
+		"write=a/.Git/x": "grant write=a/.Git/x: no declaration can make git's own files",
+		"timeout=0":      "grant timeout=0: use seconds",
+		"timeout=500ms":  "grant timeout=500ms: use seconds",
+		"memory=-1":      "grant memory=-1: use a whole number above 0",
 		"root=yes":       `grant "root=yes" is not one of network=`,
-		"env==x":         "grant env==x: the variable has no name",
+		"env==x":         "grant env==x: the variable name is empty",
 	} {
 		c, ok := capability.Profile("workspace")
 		if !ok {
