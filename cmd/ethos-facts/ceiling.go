@@ -19,7 +19,7 @@ func ceilingOf() (*capability.Written, error) {
 		c, err = catalog.ParseCeiling(files)
 	}
 	if err != nil {
-		return nil, cli.Errorf(cli.BadInput, "the administrator mends it; ethos-decide ceiling shows what is read", "%w", err)
+		return nil, cli.Errorf(cli.BadInput, "ask the administrator to fix it; ethos-decide ceiling shows what is read", "%w", err)
 	}
 	return &c.Capabilities, nil
 }

@@ -79,17 +79,17 @@ func (c *deriveCmd) check() error {
 		return cli.Errorf(cli.Usage, usage, "-c, --from and a command after -- exclude each other")
 	case len(c.Argv) > 0 && !c.behindDashes():
 		word := c.Argv.Words()[0]
-		hint := "a command stands behind --, as in ethos-facts -- " + word
+		hint := "write a command after --, as in ethos-facts -- " + word
 		if meant := nearest.Name(word, []string{"tools"}); meant != "" {
 			hint = "did you mean ethos-facts " + meant + "? Otherwise, " + hint
 		}
-		return cli.Errorf(cli.Usage, hint, "%q is neither a command of ethos-facts nor behind --", word)
+		return cli.Errorf(cli.Usage, hint, "%q is neither a command of ethos-facts nor after --", word)
 	case len(c.Argv) > 0 && (len(c.Argv.Words()) == 0 || c.Argv.Words()[0] == ""):
 		return cli.Errorf(cli.Usage, usage, "no command follows --")
 	case c.From != "" && !slices.Contains(formats(), c.From):
 		return cli.Errorf(cli.Usage, "known are "+strings.Join(formats(), ", "), "--from: unknown format %q", c.From)
 	case c.Explain && c.From == "records":
-		return cli.Errorf(cli.Usage, "leave --explain out, or use ethos-decide explain", "--explain does not go with --from records")
+		return cli.Errorf(cli.Usage, "omit --explain, or use ethos-decide explain", "--explain cannot be used with --from records")
 	}
 	return nil
 }

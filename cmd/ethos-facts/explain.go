@@ -20,7 +20,7 @@ var lackTexts = map[string]string{
 	record.IncompleteGitRepo:    "the git repository cannot be read in full",
 	record.IncompleteGitTarget:  "which refs git would change cannot be resolved",
 	record.IncompleteFile:       "where a path leads cannot be looked up",
-	record.IncompleteOpaque:     "code reaches an interpreter that is not read",
+	record.IncompleteOpaque:     "code is passed to an interpreter and is not analysed",
 	record.IncompleteNotUTF8:    "there are bytes that are not UTF-8",
 }
 
@@ -69,7 +69,7 @@ func (p *page) places(f record.Facts) {
 			p.row("network", name+" connects to "+t.String())
 		}
 		for _, by := range r.Hidden {
-			p.row("network", by+" connects to a place that the words do not show")
+			p.row("network", by+" connects to a destination that the command line does not show")
 		}
 	}
 	for i := range f.Shell.Commands {

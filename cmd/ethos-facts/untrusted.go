@@ -44,12 +44,12 @@ func (w *writer) tell(d description) {
 		}
 		w.sys.Warn(trust.Notice(c), "")
 		if d.failed != nil {
-			w.sys.Warn("what was trusted cannot be looked up: "+d.failed.Error(), "")
+			w.sys.Warn("cannot look up what was trusted: "+d.failed.Error(), "")
 			d.failed = nil
 		}
 	}
 	if d.unknown != nil && w.once(d.unknown.Error()) {
-		w.sys.Warn("where files came from cannot be looked up: "+d.unknown.Error(), "mend that: until then nobody is asked before a script runs that was written with the network at hand")
+		w.sys.Warn("cannot look up where files came from: "+d.unknown.Error(), "fix this: until then nobody is asked before running a script that was written while the network was reachable")
 	}
 	for _, text := range d.notes {
 		if w.once(text) {

@@ -85,7 +85,7 @@ func (w *writer) put(d description, id string, now time.Time, input []byte) erro
 func (w *writer) write(l *record.Line, input []byte, id string) error {
 	w.buf = l.AppendTo(w.buf[:0])
 	if size := len(w.buf) - 1; size > w.max {
-		message := fmt.Sprintf("the record would be %d bytes long, and a line may have %d", size, w.max)
+		message := fmt.Sprintf("the record would be %d bytes long, and a line may have at most %d", size, w.max)
 		bad := record.NewBadLine(record.CodeTooLong, message, input)
 		bad.ID = id
 		return w.fault(bad, "split the command, or raise --max-line on every stage")

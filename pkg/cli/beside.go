@@ -36,7 +36,7 @@ func Become(sys *System, program string, order any) error {
 	case errors.Is(err, fs.ErrNotExist):
 		hint = "install " + program + " beside " + sys.Name + ", as make install does"
 	case errors.Is(err, syscall.E2BIG):
-		hint = "ask for less at once"
+		hint = "use fewer or shorter arguments"
 	}
 	return Errorf(CannotEnforce, hint, "start %s: %w", program, err)
 }

@@ -27,7 +27,7 @@ func (c *Choice) Decode(ctx *kong.DecodeContext) error {
 	*c = Chosen
 	if ctx.Scan.Peek().Type == kong.FlagValueToken {
 		if *c = Choice(ctx.Scan.Pop().String()); *c == "" {
-			return errors.New("the word is empty") // from an unset variable: it would mean that the flag was not given
+			return errors.New("the value is empty") // from an unset variable: it would mean that the flag was not given
 		}
 	}
 	return nil
@@ -55,5 +55,5 @@ func (c Choice) Check(flag string, words ...Choice) error {
 	for _, w := range words {
 		names = append(names, flag+"="+string(w))
 	}
-	return &Error{Status: Usage, Err: fmt.Errorf("%s: unknown word %q", flag, string(c)), Hint: "write " + flag + ", " + strings.Join(names, ", ")}
+	return &Error{Status: Usage, Err: fmt.Errorf("%s: unknown value %q", flag, string(c)), Hint: "write " + flag + ", " + strings.Join(names, ", ")}
 }

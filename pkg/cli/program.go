@@ -221,7 +221,7 @@ func plainer(message string) string {
 		return flag + " needs a value"
 	}
 	token, _, _ := strings.Cut(got, " (")
-	return flag + " needs a value, and " + token + " is another word of the command line"
+	return flag + " needs a value, but the next word is " + token
 }
 
 // meant returns the beginning of a hint with the command that an unknown word was probably meant to

@@ -101,7 +101,7 @@ func statusOf(kind Kind, err error) (Status, string, string) {
 	}
 	hint := cmp.Or(nospace.Hint(err, ""), statedir.Hint(err))
 	if hint == "" && errors.Is(err, syscall.ENOSPC) && strings.Contains(err.Error(), os.Stdout.Name()) {
-		hint = "where standard output goes is full: make room there, or send it elsewhere"
+		hint = "standard output has no space left: free space there, or send the output elsewhere"
 	}
 	return unexpected(kind), err.Error(), hint
 }

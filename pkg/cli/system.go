@@ -85,7 +85,7 @@ func (s *System) Records() io.Writer {
 // opens the null device for writing only.
 func (s *System) warnLost(kind Kind) {
 	if f, ok := s.Stdout.(*os.File); ok && kind == Filter && readWriteNull(f) {
-		s.Warn("standard output is closed, or is "+os.DevNull+" opened for reading and writing: what is written there is lost", "`>"+os.DevNull+"` says that this is meant")
+		s.Warn("standard output is closed, or is "+os.DevNull+" opened for reading and writing: all output is lost", "use `>"+os.DevNull+"` if that is intended")
 	}
 }
 
@@ -93,7 +93,7 @@ func (s *System) warnLost(kind Kind) {
 // forgot the other end of the pipe would otherwise see nothing.
 func (s *System) Waits(what, hint string) {
 	if in, ok := s.Stdin.(*os.File); ok && IsTerminal(in) {
-		s.Warn("reading "+what+" from the terminal, up to Ctrl-D", hint)
+		s.Warn("reading "+what+" from the terminal, until Ctrl-D", hint)
 	}
 }
 

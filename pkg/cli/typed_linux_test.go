@@ -68,7 +68,7 @@ func TestWaits(t *testing.T) {
 	}{{newTerminal(t), true}, {file, false}, {strings.NewReader(""), false}} {
 		var said strings.Builder
 		(&System{Name: "ethos-x", Stdin: c.in, Stderr: &said}).Waits("records", "make them")
-		if got := strings.Contains(said.String(), "reading records from the terminal, up to Ctrl-D\nethos-x: hint: make them\n"); got != c.said || !c.said && said.Len() > 0 {
+		if got := strings.Contains(said.String(), "reading records from the terminal, until Ctrl-D\nethos-x: hint: make them\n"); got != c.said || !c.said && said.Len() > 0 {
 			t.Errorf("%T: %q", c.in, said.String())
 		}
 	}
@@ -117,7 +117,7 @@ func TestLostPages(t *testing.T) {
 func TestPlainer(t *testing.T) {
 	for message, want := range map[string]string{
 		`--mode: expected string value but got "EOL" (<EOL>)`:                                 "--mode needs a value",
-		`--memory: expected value value but got "--" (long flag); perhaps try --memory="--"?`: `--memory needs a value, and "--" is another word of the command line`,
+		`--memory: expected value value but got "--" (long flag); perhaps try --memory="--"?`: `--memory needs a value, but the next word is "--"`,
 		`--for: expected duration but got "3d": time: unknown unit "d" in duration "3d"`:      `--for: "3d" is not a time such as 90s, 10m or 1h30m`,
 		`--pids: expected a valid 64 bit int but got "x"`:                                     `--pids: "x" is not a whole number`,
 		`expected "<argv>"`:                           "missing: <argv>",
