@@ -52,7 +52,7 @@ func unseal(ctx context.Context, sys *cli.System, order proof.UnsealOrder) error
 		text, err = attest.Unseal(ctx, by, sealedType, text)
 	}
 	if err != nil {
-		return cli.Errorf(cli.NegativeStatus, "nothing of it was read: ask who sent it, and by which key it is signed", "bundle: %w", err)
+		return cli.Errorf(cli.NegativeStatus, "nothing in it was used: ask the sender which key signed it", "bundle: %w", err)
 	}
 	_, err = sys.Stdout.Write(text)
 	return err

@@ -42,7 +42,7 @@ func sign(ctx context.Context, sys *cli.System, order proof.AttestOrder) error {
 		return cli.Errorf(cli.BadInput, attest.SSHHint, "not attested: %w", err)
 	}
 	if err != nil {
-		return cli.Errorf(cli.NegativeStatus, "run it again without the secret in its command, through ethos-facts and ethos-decide", "not attested: %w", err)
+		return cli.Errorf(cli.NegativeStatus, "run the command again without the secret in it, through ethos-facts and ethos-decide", "not attested: %w", err)
 	}
 	runs, err := predicate.Lines()
 	if err == nil {
@@ -99,7 +99,7 @@ func privateKey(name string) (crypto.Signer, error) {
 		return nil, cli.Errorf(cli.BadInput, "name the file with the private half, of which openssl pkey -pubout made this one", "private key: %s: %w", name, err)
 	}
 	if mode := info.Mode(); mode.IsRegular() && mode.Perm()&0o077 != 0 {
-		return nil, cli.Errorf(cli.BadInput, "chmod 600 "+name+"; where others could have read it, make another key", "private key: %s has mode %04o: others than its owner may use it", name, mode.Perm())
+		return nil, cli.Errorf(cli.BadInput, "chmod 600 "+name+"; if others could have read it, create a new key", "private key: %s has mode %04o: others than its owner may use it", name, mode.Perm())
 	}
 	key, err := attest.ReadKey(text)
 	if err != nil {

@@ -43,7 +43,7 @@ func verify(ctx context.Context, sys *cli.System, order proof.VerifyOrder) error
 		return cli.Errorf(cli.BadInput, "in a partial clone, git fetch --refetch --no-filter gets the rest", "--commit: %w", err)
 	}
 	if err != nil {
-		return cli.Errorf(cli.NegativeStatus, "nothing that it says is proven", "%s: %w", printable.Line(order.Bundle), err)
+		return cli.Errorf(cli.NegativeStatus, "trust nothing that the bundle claims", "%s: %w", printable.Line(order.Bundle), err)
 	}
 	if order.JSON {
 		e := json.NewEncoder(sys.Records())
@@ -99,7 +99,7 @@ func policies(names []string) (sources []policy.Source, err error) {
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			return nil, cli.Errorf(cli.BadInput, "name the files that decided about the runs", "--policy: %w", err)
+			return nil, cli.Errorf(cli.BadInput, "name the policy files that decided the runs", "--policy: %w", err)
 		}
 		sources = append(sources, policy.Source{Name: name, Text: text, Trusted: true})
 	}
@@ -170,7 +170,7 @@ func decide(ctx context.Context, l *record.Line, sources []policy.Source) error 
 		return err
 	}
 	if set.Digest() != d.Policy.Digest {
-		return errors.New("it was decided by other policies than those here: take the same version of ethos, and name the policy files with --policy")
+		return errors.New("it was decided by other policies than those here: use the same version of ethos, and name the policy files with --policy")
 	}
 	own := set.Decide(ctx, in)
 	same := func(a, b record.Match) bool { return a.ID == b.ID && a.Effect == b.Effect }

@@ -9,8 +9,8 @@ import (
 )
 
 // instructions describe the tools as a whole to a client's model.
-const instructions = `Run commands with the tool run: each is decided by policy, confined by the kernel, and recorded; all of a connection share one boundary,
-so that a server started by one call is reached by the next. Each begins in the work space: write cd for another directory of it. A refusal says why, and what a person or you can do instead; do not look for a way around it.`
+const instructions = `Run commands with the tool run. Each is decided by policy, confined by the kernel and recorded. All commands of a connection share one boundary,
+so that a server started by one call can be reached by the next. Each command starts in the work space; use cd to change to another directory in it. A refusal says why, and what you or a person can do instead; do not look for a way around it.`
 
 const hint = "an MCP client starts ethos-decide mcp, and speaks to it on its standard input and output"
 

@@ -72,7 +72,7 @@ func ended(ctx context.Context, sys *cli.System, e *otlp.Exporter, err error) cl
 	case err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return cli.Interrupted
 	case errors.Is(err, trace.ErrHeld):
-		sys.Fail("this store is being sent there: "+err.Error(), "one export at a time is enough; wait for it, or end it")
+		sys.Fail("this store is already being exported there: "+err.Error(), "wait until the other export ends, or end it")
 		return cli.BadInput
 	case errors.Is(err, otlp.ErrStores):
 		sys.Fail(err.Error(), "the others were sent; ethos-trace export --store DIR sends one")

@@ -40,7 +40,7 @@ Status 1: a command is not proven; 3: the key, the commit or the store cannot be
 // signs.
 func (c *attestCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Rev == "worktree" {
-		return cli.Errorf(cli.Usage, "commit it first, and name the commit", "what is attested is a commit")
+		return cli.Errorf(cli.Usage, "commit the work first, and name the commit", "only a commit can be attested")
 	}
 	p := &proveCmd{storeFlag: c.storeFlag, Need: c.Need, Tree: c.Rev, Within: c.Within, Control: c.Control, AllowEnv: c.AllowEnv}
 	found, want, err := p.find(ctx, sys)

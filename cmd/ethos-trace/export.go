@@ -32,7 +32,7 @@ func (c *exportCmd) Run(_ context.Context, sys *cli.System) error {
 	if c.RetryFor != "" {
 		d, err := duration(c.RetryFor)
 		if err != nil || d != 0 && d.Seconds() < 1 {
-			return cli.Errorf(cli.Usage, "write 30s, 10m or 0", "no duration of a second or more: %q", c.RetryFor)
+			return cli.Errorf(cli.Usage, "write 30s, 10m or 0", "not a duration of at least one second: %q", c.RetryFor)
 		}
 		order.RetryForSeconds = int64(d.Seconds())
 	}

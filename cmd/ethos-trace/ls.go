@@ -79,7 +79,7 @@ func (c *lsCmd) store(ctx context.Context, s *trace.Store, since time.Time, list
 // each lists the stores that hooks have created, each under its workspace.
 func (c *lsCmd) each(ctx context.Context, sys *cli.System, since time.Time, list *listing, out *bufio.Writer) error {
 	if c.Store != "" {
-		return cli.Errorf(cli.Usage, "leave one of them out", "--store and --all-workspaces exclude each other")
+		return cli.Errorf(cli.Usage, "omit one of them", "--store and --all-workspaces exclude each other")
 	}
 	spaces, err := trace.Remembered(sys.Getenv)
 	if err != nil {
@@ -159,7 +159,7 @@ func (c *lsCmd) write(out *bufio.Writer, text []byte, table *report.Table) {
 	}
 	l, err := record.ParseLine(text)
 	if err != nil {
-		out.WriteString(table.Invalid("?", record.Error{Code: "changed", Message: "the stored line is no record: " + err.Error()}))
+		out.WriteString(table.Invalid("?", record.Error{Code: "changed", Message: "the stored line is not a record: " + err.Error()}))
 		return
 	}
 	if l.Kind() == record.LineError {
@@ -213,7 +213,7 @@ func when(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, cli.Errorf(cli.Usage, "write 90m, 24h, 7d, 2026-11-21 or 2026-11-21T07:00:00Z", "no point in time: %q", text)
+	return time.Time{}, cli.Errorf(cli.Usage, "write 90m, 24h, 7d, 2026-11-21 or 2026-11-21T07:00:00Z", "not a point in time: %q", text)
 }
 
 // duration parses Go's durations, and days and weeks.

@@ -141,7 +141,7 @@ func (c *proveCmd) want(ctx context.Context, sys *cli.System, space string) (w p
 	if c.Tree == "worktree" {
 		now, err := proof.Content(ctx, sys.Getenv, space)
 		if err != nil {
-			return w, nil, out, cli.Errorf(cli.BadInput, "ignore the file in .gitignore, take it away, or wait until nothing writes", "%w", err)
+			return w, nil, out, cli.Errorf(cli.BadInput, "add the file to .gitignore, remove it, or wait until nothing writes", "%w", err)
 		}
 		w.Tree = now.Tree
 		files = func() (map[string]string, error) { return now.Files(), nil }
@@ -173,7 +173,7 @@ func (c *proveCmd) runs(ctx context.Context, sys *cli.System) ([]proof.Run, erro
 	}
 	if len(v.Faults) > 0 {
 		f := v.Faults[0]
-		return nil, cli.Errorf(cli.BadInput, "ethos-trace verify lists what is wrong; move the store away, and run the commands again", "the store proves nothing: %s: %s: %s", f.At, f.Kind, f.Detail)
+		return nil, cli.Errorf(cli.BadInput, "see ethos-trace verify for what is wrong; move the store away, and run the commands again", "the store proves nothing: %s: %s: %s", f.At, f.Kind, f.Detail)
 	}
 	var runs []proof.Run
 	at := map[string]int{}

@@ -18,7 +18,7 @@ type pruneCmd struct {
 func (c *pruneCmd) Run(_ context.Context, sys *cli.System) error {
 	age, err := duration(c.OlderThan)
 	if err != nil {
-		return cli.Errorf(cli.Usage, "write 30d, 12w or 720h", "no duration: %q", c.OlderThan)
+		return cli.Errorf(cli.Usage, "write 30d, 12w or 720h", "not a duration: %q", c.OlderThan)
 	}
 	dir := c.dir(sys)
 	if _, err := c.open(sys); c.nothingYet(sys, err) {

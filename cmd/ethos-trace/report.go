@@ -50,7 +50,7 @@ func (c *reportCmd) Run(ctx context.Context, sys *cli.System) error {
 		return ctx.Err()
 	}
 	if p.came == 0 {
-		sys.Warn("no records came in", "nothing ran, so nothing failed; where that is not meant, see whether a stage before did: `set -o pipefail` makes its status that of the pipe")
+		sys.Warn("no records came in", "nothing ran, so nothing failed; if that is unexpected, check whether an earlier stage failed: with `set -o pipefail` its status becomes that of the pipe")
 	}
 	return p.status()
 }
@@ -151,7 +151,7 @@ func (c *reportCmd) readFile(ctx context.Context, sys *cli.System, p *pipe, name
 func openError(name string, err error) error {
 	hint := "name files of records (NDJSON)"
 	if meant := nearest.Name(name, commandNames()); meant != "" && errors.Is(err, fs.ErrNotExist) {
-		hint = "did you mean ethos-trace " + meant + "? A word that is no command is a file of records (NDJSON)"
+		hint = "did you mean ethos-trace " + meant + "? A word that is not a command is taken as a file of records (NDJSON)"
 	}
 	return cli.Errorf(cli.BadInput, hint, "open records: %w", err)
 }
@@ -199,7 +199,7 @@ func (p *pipe) writeSARIF(c *reportCmd, sys *cli.System) error {
 		if errors.As(err, &named) {
 			err = named.Err
 		}
-		hint := cmp.Or(nospace.Hint(err, filepath.Dir(absolute(sys.Dir, c.Sarif))), "choose a path that can be written")
+		hint := cmp.Or(nospace.Hint(err, filepath.Dir(absolute(sys.Dir, c.Sarif))), "choose a writable path")
 		return cli.Errorf(cli.BadInput, hint, "write %s: %w", c.Sarif, err)
 	}
 	return nil
@@ -220,6 +220,6 @@ func (p *pipe) status() error {
 func (p *pipe) unfinished() {
 	if n := len(p.running); n > 0 {
 		p.bad += n
-		p.sys.Warn(report.Count(n, "action")+" began, with no record of the end", "the stage before ended early; look at its messages")
+		p.sys.Warn(report.Count(n, "action")+" began, and there is no record of its end", "the earlier stage ended too soon; check its messages")
 	}
 }

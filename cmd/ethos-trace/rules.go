@@ -21,14 +21,14 @@ import (
 const decider = "ethos-decide"
 
 // errNothingNeeded is the error if neither the command line nor a file says what is needed.
-var errNothingNeeded = cli.Errorf(cli.Usage, "name it, as in --need 'go test ./...', or write proofs into coding_ethos.yml", "nothing says what is needed")
+var errNothingNeeded = cli.Errorf(cli.Usage, "name it, as in --need 'go test ./...', or write proofs into coding_ethos.yml", "no command is named, and coding_ethos.yml has no proofs")
 
 // rules returns what is needed if the command line does not say it, and the earlier content of the
 // files that are needed only if they change; nil means no files.
 func (c *proveCmd) rules(ctx context.Context, sys *cli.System, space string) (rules needs.Set, base map[string]string, err error) {
 	if len(c.Need) > 0 {
 		if c.Since != "" {
-			return nil, nil, cli.Errorf(cli.Usage, "leave --need out: proofs in coding_ethos.yml says which files need what", "--since is not for --need")
+			return nil, nil, cli.Errorf(cli.Usage, "omit --need: proofs in coding_ethos.yml says which files need which commands", "--since cannot be used with --need")
 		}
 		return nil, nil, nil
 	}
@@ -45,7 +45,7 @@ func (c *proveCmd) rules(ctx context.Context, sys *cli.System, space string) (ru
 			base, err = rev.Files()
 		}
 		if err != nil {
-			return nil, nil, cli.Errorf(cli.BadInput, "name a commit that is here", "--since: %w", err)
+			return nil, nil, cli.Errorf(cli.BadInput, "name a commit of this repository", "--since: %w", err)
 		}
 	case c.session != nil && c.session.Began != nil:
 		base = c.session.Began.Files()
@@ -83,7 +83,7 @@ func needed(ctx context.Context, sys *cli.System, space string) (needs.Set, erro
 	}
 	if err != nil {
 		said := strings.TrimPrefix(strings.TrimSpace(errs.String()), decider+": error: ")
-		return nil, cli.Errorf(cli.BadInput, "ethos-decide proofs shows it", "what is needed cannot be read: %s", cmp.Or(said, err.Error()))
+		return nil, cli.Errorf(cli.BadInput, "ethos-decide proofs shows it", "cannot read which proofs are needed: %s", cmp.Or(said, err.Error()))
 	}
 	return list.Files, nil
 }

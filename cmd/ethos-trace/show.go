@@ -80,5 +80,5 @@ func (c *showCmd) find(ctx context.Context, s *trace.Store) (string, error) {
 			return text, nil
 		}
 	}
-	return "", cli.Errorf(cli.NegativeStatus, "give more of the id", "%d records have an id like %q", len(found), c.ID)
+	return "", cli.Errorf(cli.NegativeStatus, "give more of the id", "%d records match the id %q", len(found), c.ID)
 }

@@ -24,7 +24,7 @@ const maxEvent = 16 << 20
 // workspace that needs nothing.
 func (c *proveCmd) reply(ctx context.Context, sys *cli.System) error {
 	if len(c.Need) > 0 || c.Since != "" || c.JSON {
-		return cli.Errorf(cli.Usage, "write proofs into coding_ethos.yml", "--need, --since and --json are not for --reply")
+		return cli.Errorf(cli.Usage, "write proofs into coding_ethos.yml", "--need, --since and --json cannot be used with --reply")
 	}
 	text, err := io.ReadAll(io.LimitReader(sys.Stdin, maxEvent))
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *proveCmd) begin(ctx context.Context, sys *cli.System, turn hook.Turn) e
 		err = proof.BeginSession(sys.Getenv, turn.Agent, turn.Session, c.session)
 	}
 	if err != nil {
-		sys.Warn("what the session begins with is not kept: "+err.Error(), "at the end of a turn, everything counts as changed")
+		sys.Warn("cannot save the state at the start of the session: "+err.Error(), "at the end of a turn, all files count as changed")
 	}
 	return nil
 }
@@ -90,16 +90,16 @@ func (c *proveCmd) lacking(ctx context.Context, sys *cli.System) string {
 		return ""
 	}
 	if err != nil {
-		return "ethos could not look for the proofs that this work space needs: " + printable.Line(err.Error()) + ". A person mends that; say so to them.\n"
+		return "ethos could not look for the proofs that this work space needs: " + printable.Line(err.Error()) + ". Only a person can fix that: tell them.\n"
 	}
 	var text strings.Builder
-	text.WriteString("This work space needs proof that these commands passed on its content as it is now, and it is not there:\n")
+	text.WriteString("This work space needs proof that these commands passed on its present content, and the proof is missing:\n")
 	for _, v := range out.Needs {
 		if v.State != proof.Proven && v.State != proof.Unneeded {
 			text.WriteString("- " + v.Text() + "\n")
 		}
 	}
-	text.WriteString("Run each as one call of its own, exactly as it stands there, in " + printable.Line(out.Workspace) +
-		", after your last change of a file. If one cannot pass, say to the person that it is not proven, and why.\n")
+	text.WriteString("Run each in a call of its own, exactly as written here, in " + printable.Line(out.Workspace) +
+		", after your last change of a file. If one cannot pass, tell the person that it is not proven, and why.\n")
 	return text.String()
 }

@@ -34,7 +34,7 @@ func (c *verifyCmd) Run(_ context.Context, sys *cli.System) error {
 	case c.Commit != "":
 		return c.check(sys, c.JSON)
 	case c.Bundle != "" || c.Key+c.Allowed+c.Signer != "" || len(c.Need)+len(c.Control)+len(c.Policy) > 0 || c.Facts:
-		return cli.Errorf(cli.Usage, "ethos-trace verify --commit REV --key FILE BUNDLE", "a bundle, and what is asked of it, go with --commit")
+		return cli.Errorf(cli.Usage, "ethos-trace verify --commit REV --key FILE BUNDLE", "a bundle and the flags for it need --commit")
 	}
 	s, err := c.open(sys)
 	if err != nil {

@@ -71,7 +71,7 @@ func TestProofs(t *testing.T) {
 	prove(1, "missing     ./more")
 	s.write("coding_ethos.yml", "version: 1\n")
 	s.shell("ethos-decide trust --yes").mustExit(t, 0)
-	prove(2, "nothing says what is needed")
+	prove(2, "no command is named, and coding_ethos.yml has no proofs")
 	s.write("coding_ethos.yml", "version: 1\nproofs: [{paths: [/etc/*], needs: []}]\n")
 	prove(3, "below the root of the work space")
 }
@@ -110,7 +110,7 @@ func TestTurnEnds(t *testing.T) {
 	s.write("docs/a", "x")
 	ends(false, true, "")
 	s.write("content", "good, of the agent\n")
-	ends(false, false, "exactly as it stands there")
+	ends(false, false, "exactly as written here")
 	ends(true, false, "missing")
 	ends(true, false, "missing")
 	ends(true, true, "ends without a proof")
