@@ -29,7 +29,7 @@ func (c *decideCmd) after(sys *cli.System, l *record.Line) (hook.Answer, bool) {
 	}
 	result, err := resultOf(sys, action.Workspace, id, &actor)
 	if err != nil {
-		sys.Warn("what the boundary refused the call is not told: "+err.Error(), "")
+		sys.Warn("cannot show what the boundary refused: "+err.Error(), "")
 	}
 	if result == nil {
 		return hook.Answer{}, true

@@ -32,14 +32,14 @@ func forAlways(sys *cli.System, r *trust.Refused, by string) (*always, error) {
 		return cli.Errorf(cli.NegativeStatus, hint, "--always: "+format, args...)
 	}
 	if len(r.Grants) > 0 {
-		return nil, no("list the place in repo_config.yaml, under sandbox.network_tools, as the refusal says; ethos-decide trust repo_config.yaml lets it count", "the call needs the network, which no policy file gives")
+		return nil, no("list the destination in repo_config.yaml, under sandbox.network_tools, as the refusal says; then trust it: ethos-decide trust repo_config.yaml", "the call needs the network, which no policy file can allow")
 	}
 	if len(r.Policies) == 0 || r.Action == nil {
-		return nil, no("let the agent try again, or leave --always out", "no policy stands in the way of this call, or it is too long to be named")
+		return nil, no("let the agent try again, or omit --always", "no policy stopped this call, or the call is too long for an amendment")
 	}
 	only, ok := policy.Exactly(r.Action)
 	if !ok {
-		return nil, no("leave --always out", "an action of the kind %s cannot be named in a policy", r.Action.Kind)
+		return nil, no("omit --always", "a policy cannot name an action of kind %s", r.Action.Kind)
 	}
 	set, err := newLibrary(policyFlags{}, sys).set(r.Workspace)
 	if err != nil {
@@ -50,7 +50,7 @@ func forAlways(sys *cli.System, r *trust.Refused, by string) (*always, error) {
 		return nil, cli.Errorf(cli.BadInput, "make it a regular file of the work space", "--always: %w", err)
 	}
 	if info, err := os.Lstat(a.file); err == nil && !info.Mode().IsRegular() {
-		return nil, cli.Errorf(cli.BadInput, "make it a regular file of the work space", "--always: %s is no regular file", a.file)
+		return nil, cli.Errorf(cli.BadInput, "make it a regular file of the work space", "--always: %s is not a regular file", a.file)
 	}
 	a.after = a.before
 	for _, id := range r.Policies {
@@ -60,7 +60,7 @@ func forAlways(sys *cli.System, r *trust.Refused, by string) (*always, error) {
 		}
 		after, entry, err := policy.Except(a.after, p, only, "by "+by+", "+sys.Now().Format("2006-01-02")+": "+r.Command)
 		if err != nil {
-			return nil, no("add to its when by hand: && !("+only+")", "%s: policy %s: %w", a.file, id, err)
+			return nil, no("add this by hand to its when: && !("+only+")", "%s: policy %s: %w", a.file, id, err)
 		}
 		a.after, a.entries = after, a.entries+string(entry)
 	}
@@ -82,16 +82,16 @@ func theOne(set *policy.Set, id string) (*policy.Policy, error) {
 	}
 	switch {
 	case len(found) == 1 && found[0].Protected:
-		return nil, no("approve each call, or with --session those of one session; for good there is what the policy says: "+found[0].Remedy, "policy %s is protected: no file weakens it", id)
+		return nil, no("approve each call, or use --session for all of one session; for a permanent solution follow the policy: "+found[0].Remedy, "policy %s is protected: no file can weaken it", id)
 	case len(found) == 1:
 		return &found[0], nil
 	case len(found) > 1:
-		return nil, no("look at the file, and let it count: ethos-decide trust; then try again", "policy %s stands %d times, because a file that amends it is not trusted", id, len(found))
+		return nil, no("review the file and trust it: ethos-decide trust; then try again", "policy %s exists %d times, because a file that amends it is not trusted", id, len(found))
 	}
 	if pack := packOf(id); pack != "" {
-		return nil, no("write packs: ["+pack+"] into it, so that the pack decides there with whatever options, and try again", "policy %s is of the pack %s, which %s does not name", id, pack, consumerFile)
+		return nil, no("write packs: ["+pack+"] into it, so that the pack always decides there, and try again", "policy %s is of the pack %s, which %s does not name", id, pack, consumerFile)
 	}
-	return nil, no("amend it in the file that has it", "policy %s is in no file of the work space: it came with --policy", id)
+	return nil, no("amend it in its own file", "policy %s is in no file of the work space: it came with --policy", id)
 }
 
 // packOf returns the shipped pack with a policy, or "" if none has it.
@@ -133,7 +133,7 @@ func (a *always) check(r *trust.Refused) error {
 	for i, p := range now {
 		changed := i >= len(old) || p.When != old[i].When || p.Effect != old[i].Effect || p.ID != old[i].ID
 		if changed != slices.Contains(r.Policies, p.ID) {
-			return cli.Errorf(cli.BadInput, "add the amendment by hand", "--always: %s has a form in which the amendment would mean something else", a.file)
+			return cli.Errorf(cli.BadInput, "add the amendment by hand", "--always: the amendment would not have the intended effect in the form that %s has", a.file)
 		}
 	}
 	return nil
@@ -152,7 +152,7 @@ func (a *always) write() error {
 		return err
 	}
 	if !bytes.Equal(now, a.before) || (err == nil) != (a.before != nil) {
-		return fmt.Errorf("%s was changed meanwhile", a.file)
+		return fmt.Errorf("%s has changed in the meantime", a.file)
 	}
 	if info, err := dir.Lstat(consumerFile); err == nil {
 		mode = info.Mode().Perm()

@@ -196,7 +196,7 @@ func (a *approver) note(id string, d *record.Decision, standing, never, needs []
 func (a *approver) warn(sys *cli.System) {
 	slices.Sort(a.never)
 	for _, id := range slices.Compact(a.never) {
-		sys.Warn("no approval exists for "+id+": it stands whoever asks", "its remedy says what would be allowed instead")
+		sys.Warn("no approval exists for "+id+": no approval overrides it", "its remedy says what is allowed instead")
 	}
 	var ids []string
 	for id, used := range a.options {
@@ -209,6 +209,6 @@ func (a *approver) warn(sys *cli.System) {
 		sys.Warn("--approve "+id+" approved nothing", "give the id of a record, or of a policy that asked")
 	}
 	for _, err := range a.failed {
-		sys.Warn("an approval does not count: "+err.Error(), "approve the call again: ethos-decide pending lists it")
+		sys.Warn("an approval is not valid: "+err.Error(), "approve the call again: ethos-decide pending lists it")
 	}
 }

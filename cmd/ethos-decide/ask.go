@@ -18,11 +18,11 @@ import (
 func (t *truster) ask(f candidate, last trust.Entry) (bool, error) {
 	terminal, err := terminalOf(t.sys)
 	if err != nil {
-		return false, cli.Errorf(cli.Usage, "a person runs it in a terminal; for provisioning: --digest "+f.digest+", or --yes",
+		return false, cli.Errorf(cli.Usage, "ask a person to run it in a terminal; for provisioning: --digest "+f.digest+", or --yes",
 			"%s is not trusted: there is no terminal to ask on (%w)", f.path, err)
 	}
 	defer terminal.Close()
-	return answered(terminal, t.page(f, last)+"Trust this content of this file, here? [y/N] ")
+	return answered(terminal, t.page(f, last)+"Trust this content at this path? [y/N] ")
 }
 
 // answered asks a question and reads the answer; an empty answer means no.
@@ -107,7 +107,7 @@ func scriptPage(f candidate, last trust.Entry) string {
 		b.WriteString(printable.Sprintf("  | %s\n", line))
 	}
 	if more := len(lines) - maxShown; more > 0 {
-		b.WriteString(printable.Sprintf("  … and %d lines more: read them in %s\n", more, f.path))
+		b.WriteString(printable.Sprintf("  … and %d more lines: read them in %s\n", more, f.path))
 	}
 	return b.String()
 }

@@ -15,11 +15,11 @@ func TestScriptPage(t *testing.T) {
 			t.Errorf("%q lacks %q", shown, want)
 		}
 	}
-	if strings.Contains(shown, "\x1b") || strings.Contains(shown, "lines more") {
+	if strings.Contains(shown, "\x1b") || strings.Contains(shown, "more lines") {
 		t.Errorf("%q", shown)
 	}
 	long := scriptPage(candidate{path: "/w/x.sh", text: []byte(strings.Repeat("date\n", maxShown+5))}, trust.Entry{Digest: "sha256:0"})
-	if !strings.Contains(long, "and 5 lines more") || !strings.Contains(long, "It has changed since") {
+	if !strings.Contains(long, "and 5 more lines") || !strings.Contains(long, "It has changed since") {
 		t.Errorf("%q", long)
 	}
 }

@@ -114,17 +114,17 @@ func (c *bundleInstallCmd) Run(ctx context.Context, sys *cli.System) error {
 	before, done, err := ceiling.Install(b, ceiling.Force{Older: c.Older, Replace: c.Replace})
 	switch {
 	case errors.Is(err, ceiling.ErrRefused):
-		return cli.Errorf(cli.NegativeStatus, "nothing was changed; --older takes an older version, --replace takes the place of files that another, or nobody, brought, or that cannot be read", "bundle %v: %w", b.Manifest, err)
+		return cli.Errorf(cli.NegativeStatus, "nothing was changed; --older allows an older version, --replace replaces files of another bundle, files that no bundle installed, and unreadable files", "bundle %v: %w", b.Manifest, err)
 	case errors.Is(err, os.ErrPermission):
 		return cli.Errorf(cli.BadInput, "run it as root", "bundle %v: %w", b.Manifest, err)
 	case err != nil:
-		return cli.Errorf(cli.BadInput, "nothing is half installed; in a container, or where "+ceiling.Dir+" is a mount, install it where that is made", "bundle %v: %w", b.Manifest, err)
+		return cli.Errorf(cli.BadInput, "nothing is partly installed; in a container, or if "+ceiling.Dir+" is a mount, install it at the source of that", "bundle %v: %w", b.Manifest, err)
 	case !done:
-		return sys.Printf("%s is installed already: %s\n", b.Manifest.String(), limit.Digest)
+		return sys.Printf("%s is already installed: %s\n", b.Manifest.String(), limit.Digest)
 	case before != nil:
 		return sys.Printf("%s is installed: %s; %s is in %s\n", b.Manifest.String(), limit.Digest, before.String(), ceiling.Previous)
 	}
-	return sys.Printf("%s is installed: %s; what was there is in %s\n", b.Manifest.String(), limit.Digest, ceiling.Previous)
+	return sys.Printf("%s is installed: %s; the old files are in %s\n", b.Manifest.String(), limit.Digest, ceiling.Previous)
 }
 
 // trustedKeys returns the keys in the given file, else the administrator's keys.
@@ -138,7 +138,7 @@ func trustedKeys(file string) (string, error) {
 	}
 	text, err := ceiling.TrustedKeys()
 	if err != nil {
-		return "", cli.Errorf(cli.BadInput, "put the public key there, as root, once it is known to be the right one: install -m 644 -D KEY.pub "+ceiling.Dir+"/"+ceiling.Keys, "whom this machine trusts is not known: %w", err)
+		return "", cli.Errorf(cli.BadInput, "check that the public key is the right one, then install it as root: install -m 644 -D KEY.pub "+ceiling.Dir+"/"+ceiling.Keys, "no trusted keys: %w", err)
 	}
 	return string(text), nil
 }
@@ -159,7 +159,7 @@ func verified(ctx context.Context, sys *cli.System, keys, name string) (*ceiling
 	}
 	b, err := ceiling.ReadBundle(text)
 	if err != nil {
-		return nil, nil, cli.Errorf(cli.BadInput, "who signed it makes it again, with ethos-decide bundle create", "%w", err)
+		return nil, nil, cli.Errorf(cli.BadInput, "ask the signer to create it again with ethos-decide bundle create", "%w", err)
 	}
 	limit, err := load(b)
 	return b, limit, err
@@ -168,7 +168,7 @@ func verified(ctx context.Context, sys *cli.System, keys, name string) (*ceiling
 // load fails if a machine with this version of ethos would refuse everything because of the bundle.
 func load(b *ceiling.Bundle) (*ceiling.Ceiling, error) {
 	wrong := func(err error) error {
-		return cli.Errorf(cli.BadInput, "mend the file, and create the bundle again; the names are those that it would have when it is installed", "bundle %v: %w", b.Manifest, err)
+		return cli.Errorf(cli.BadInput, "fix the file and create the bundle again; the paths are those that the files would have when installed", "bundle %v: %w", b.Manifest, err)
 	}
 	limit, err := catalog.ParseCeiling(b.Files)
 	if err != nil {

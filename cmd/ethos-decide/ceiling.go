@@ -27,14 +27,14 @@ Status 3: a file there cannot be read, or others than root can write it. Then no
 func (c *ceilingCmd) Run(_ context.Context, sys *cli.System) error {
 	l := newLibrary(policyFlags{}, sys)
 	if err := l.administrator(); err != nil {
-		return cli.Errorf(cli.BadInput, "the administrator mends it, as root", "%w", err)
+		return cli.Errorf(cli.BadInput, "ask the administrator to fix it, as root", "%w", err)
 	}
 	if c.JSON {
 		l.origin()
 		return json.NewEncoder(sys.Records()).Encode(l.limit)
 	}
 	if l.limit == nil {
-		return sys.Printf("there is no %s: nothing bounds what a person allows here\n", ceiling.Dir)
+		return sys.Printf("there is no %s: this machine has no limits by an administrator\n", ceiling.Dir)
 	}
 	return sys.Print(ceilingText(l))
 }

@@ -50,14 +50,14 @@ func needBoundary(v *record.Decision, in *policy.Input, outside error, required 
 		v.Verdict = record.VerdictDeny
 		v.Errors = append(v.Errors, record.PolicyError{
 			Code: codeUnbounded, Message: "the administrator of this machine requires a kernel boundary (" + ceiling.Dir + "), and this call would run outside of one: " +
-				outside.Error() + ". A person sets that up with ethos-decide hook install",
+				outside.Error() + ". A person can set one up with ethos-decide hook install",
 		})
 		return true
 	}
 	v.Verdict = record.VerdictDeny
 	v.Errors = append(v.Errors, record.PolicyError{
 		Code: codeUnbounded, Message: "nobody is asked in auto mode, and this call would run outside of a kernel boundary: " + outside.Error() +
-			". A person sets that up with ethos-decide hook install, or accepts it with --confine=no in the hook",
+			". A person can set one up with ethos-decide hook install, or accept this with --confine=no in the hook",
 	})
 	return true
 }

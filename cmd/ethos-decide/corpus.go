@@ -173,7 +173,7 @@ func judgeEveryday(ctx context.Context, c *court, s sample) (allowed bool, fault
 func judgeHarmful(ctx context.Context, c *court, s sample) (allowed bool, fault string, err error) {
 	words := strings.Fields(s.group)
 	if len(words) != 3 || !slices.Contains(policy.Modes(), words[1]) {
-		return false, "", errors.New("the command stands under no line ## PACK MODE POLICY")
+		return false, "", errors.New("the command is not below a line ## PACK MODE POLICY")
 	}
 	d, err := c.decide(ctx, s.command, words[0], words[1])
 	switch {

@@ -42,13 +42,13 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 		return c.reply(ctx, sys)
 	}
 	if c.Records != "" {
-		return cli.Errorf(cli.Usage, "without --reply the records are on standard output", "--records goes with --reply")
+		return cli.Errorf(cli.Usage, "without --reply the records are on standard output", "--records needs --reply")
 	}
 	if c.NoStore {
-		return cli.Errorf(cli.Usage, "without --reply the records are on standard output; ethos-trace keeps them", "--no-store goes with --reply")
+		return cli.Errorf(cli.Usage, "without --reply the records are on standard output; ethos-trace stores them", "--no-store needs --reply")
 	}
 	if c.Confine != "" {
-		return cli.Errorf(cli.Usage, "without --reply, ethos-sandbox runs what is allowed", "--confine goes with --reply")
+		return cli.Errorf(cli.Usage, "without --reply, ethos-sandbox runs what is allowed", "--confine needs --reply")
 	}
 	d, err := c.remembering(sys)
 	if err != nil {
@@ -74,10 +74,10 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 	}
 	d.approver.warn(sys)
 	if tally.Made > 0 {
-		sys.Fail(fmt.Sprintf("%d of %d lines of standard input are no records: their error lines on standard output say why", tally.Made, tally.Lines), "ethos-facts makes records: ethos-facts -- COMMAND | ethos-decide")
+		sys.Fail(fmt.Sprintf("%d of %d lines of standard input are not records: their error lines on standard output say why", tally.Made, tally.Lines), "ethos-facts makes records: ethos-facts -- COMMAND | ethos-decide")
 	}
 	if before := tally.Bad - tally.Made; before > 0 {
-		sys.Fail(fmt.Sprintf("%d of %d lines of standard input are errors of a stage before, and were passed on undecided", before, tally.Lines), "mend what that stage says")
+		sys.Fail(fmt.Sprintf("%d of %d lines of standard input are errors of an earlier stage, and were passed on undecided", before, tally.Lines), "fix what that stage reports")
 	}
 	return d.status(tally)
 }

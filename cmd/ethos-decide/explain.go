@@ -100,7 +100,7 @@ func write(out *page, e policy.Explanation) {
 func judgement(e policy.Explanation) string {
 	switch {
 	case !e.Asked:
-		return "not asked: it is not on this kind of action or mode"
+		return "not evaluated: it does not apply to this kind of action or mode"
 	case e.Code != "":
 		return e.Code + ": " + e.Message
 	case e.Matched:

@@ -62,7 +62,7 @@ func (c *hookInstallCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return notEdited(err)
 	}
-	if err := c.write(sys, change, "is set up so already"); err != nil || c.DryRun {
+	if err := c.write(sys, change, "is already set up like this"); err != nil || c.DryRun {
 		return err
 	}
 	return c.tell(sys, place.Agent, note)
@@ -72,7 +72,7 @@ func (c *hookInstallCmd) Run(ctx context.Context, sys *cli.System) error {
 func (c *hookInstallCmd) tell(sys *cli.System, a setup.Agent, version string) error {
 	notes := slices.Clone(a.Caveats)
 	if c.NoConfine {
-		notes = append(notes, "Allowed commands run as you, with nothing behind the decision, also in auto mode.")
+		notes = append(notes, "Allowed commands run as you, without a boundary, also in auto mode.")
 	}
 	for _, n := range append(notes, version) {
 		if n == "" {
@@ -97,16 +97,16 @@ func (c *hookRemoveCmd) Run(_ context.Context, sys *cli.System) error {
 	if err != nil {
 		return notEdited(err)
 	}
-	return c.write(sys, change, "has no hook of ethos there")
+	return c.write(sys, change, "has no ethos hook there")
 }
 
 func notEdited(err error) error {
-	return cli.Errorf(cli.BadInput, "nothing was changed; mend the file, or add the hook by hand as in examples/", "%w", err)
+	return cli.Errorf(cli.BadInput, "nothing was changed; fix the file, or add the hook by hand as in examples/", "%w", err)
 }
 
 func (c *placeFlags) place(sys *cli.System) (setup.Place, error) {
 	if trust.Inside(os.DirFS("/proc")) {
-		return setup.Place{}, cli.Errorf(cli.NegativeStatus, "a person runs it, outside of ethos-sandbox", "hook: a confined command changes no settings of an agent")
+		return setup.Place{}, cli.Errorf(cli.NegativeStatus, "ask a person to run it outside of ethos-sandbox", "hook: a confined command cannot change an agent's settings")
 	}
 	place, err := setup.Where(c.Agent, c.Project, settingsDirs(sys))
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *placeFlags) write(sys *cli.System, change *setup.Change, none string) e
 		}
 	}
 	if err := change.Write(); err != nil {
-		return cli.Errorf(cli.BadInput, "what is named there is as it was", "%w", err)
+		return cli.Errorf(cli.BadInput, "the file that it names is unchanged", "%w", err)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (c *placeFlags) write(sys *cli.System, change *setup.Change, none string) e
 func agree(sys *cli.System, question string) (bool, error) {
 	terminal, err := terminalOf(sys)
 	if err != nil {
-		return false, cli.Errorf(cli.Usage, "--yes writes it, --dry-run only shows it", "nothing was written: there is no terminal to ask on (%w)", err)
+		return false, cli.Errorf(cli.Usage, "use --yes to write it, or --dry-run to only show it", "nothing was written: there is no terminal to ask on (%w)", err)
 	}
 	defer terminal.Close()
 	agreed, err := answered(terminal, question)

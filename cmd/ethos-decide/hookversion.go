@@ -66,15 +66,15 @@ func versionNote(a setup.Agent, have string, err error) string {
 	case errors.Is(err, exec.ErrNotFound):
 		return a.Program + " is not on the PATH: its version was not checked."
 	case a.Tested == "":
-		return "No version of it is known to obey: after its first call, ethos-decide hook status tells whether it has asked."
+		return "No version of it is known to obey the hook: after its first call, ethos-decide hook status shows whether it has asked."
 	case errors.Is(err, errSilent):
-		return fmt.Sprintf("%s --version said nothing that can be read; %s and later obey (%s).", a.Program, a.Tested, a.By)
+		return fmt.Sprintf("%s --version printed no version; %s and later obey the hook (%s).", a.Program, a.Tested, a.By)
 	case err != nil:
 		return err.Error()
 	case older(have, a.Tested):
-		return fmt.Sprintf("%s is %s; that %s and later obey is known by %s. Update it.", a.Program, have, a.Tested, a.By)
+		return fmt.Sprintf("%s is %s; only %s and later are known to obey the hook (%s). Update it.", a.Program, have, a.Tested, a.By)
 	}
-	return fmt.Sprintf("%s is %s; that %s and later obey is known by %s.", a.Program, have, a.Tested, a.By)
+	return fmt.Sprintf("%s is %s; %s and later are known to obey the hook (%s).", a.Program, have, a.Tested, a.By)
 }
 
 // older compares dotted version numbers.

@@ -50,19 +50,19 @@ func (c *decideCmd) keep(sys *cli.System, d *decider, lines []byte, v *verdict) 
 		if dir == trace.DefaultDir(v.action.Workspace) {
 			err := trace.Remember(sys.Getenv, v.action.Workspace) // for ls --all-workspaces; an error is ignored
 			if err != nil && required && d.limit.Export != nil {
-				return fmt.Errorf("%s requires that records are sent, and which work spaces have some cannot be kept: %w", ceiling.Dir, err)
+				return fmt.Errorf("%s requires that records are sent, and the list of work spaces that have records cannot be saved: %w", ceiling.Dir, err)
 			}
 		}
 		return nil
 	}
 	err = fmt.Errorf("not stored: %w", err)
 	if required && !errors.Is(err, errInside) {
-		return fmt.Errorf("%w; %s requires a record, so what is not recorded does not run", err, ceiling.Dir)
+		return fmt.Errorf("%w; %s requires a record, so a call that cannot be recorded does not run", err, ceiling.Dir)
 	}
 	if v.actor.Mode == record.ModeAuto && allows(v.decision.Verdict) && !errors.Is(err, errInside) {
-		return fmt.Errorf("%w; nobody is asked in auto mode, so what is not recorded does not run. --no-store in the hook keeps no record", err)
+		return fmt.Errorf("%w; nobody is asked in auto mode, so a call that cannot be recorded does not run. With --no-store in the hook no record is kept", err)
 	}
-	sys.Warn(err.Error(), cmp.Or(nospace.Hint(err, dir), "the decision stands; --no-store in the hook keeps no record and says nothing"))
+	sys.Warn(err.Error(), cmp.Or(nospace.Hint(err, dir), "the decision still applies; with --no-store in the hook no record is kept and this warning goes away"))
 	return nil
 }
 
@@ -78,11 +78,11 @@ func exported(sys *cli.System, e *ceiling.Export, workspace string) error {
 		return nil
 	}
 	if sys.Getenv("ETHOS_STORE") != "" {
-		return fmt.Errorf("%s requires that records are sent, and looks for them in work spaces: take ETHOS_STORE out of the environment of the hook", ceiling.Dir)
+		return fmt.Errorf("%s requires that records are sent, and only finds them in work spaces: remove ETHOS_STORE from the environment of the hook", ceiling.Dir)
 	}
 	stores, err := trace.Stores(sys.Getenv, workspace)
 	if err == nil && len(stores) > mostStores {
-		err = fmt.Errorf("there are %d stores, and at most %d are looked at: remove those of work spaces that nobody needs, once they were sent; ethos-trace ls --all-workspaces lists them", len(stores), mostStores)
+		err = fmt.Errorf("there are %d stores, and at most %d are checked: once their records are sent, remove the stores of unused work spaces; ethos-trace ls --all-workspaces lists them", len(stores), mostStores)
 	}
 	var late []string
 	for _, dir := range stores {
@@ -104,7 +104,7 @@ func exported(sys *cli.System, e *ceiling.Export, workspace string) error {
 	if len(late) > 1 {
 		others = fmt.Sprintf("; %d more have such records: with --all-workspaces in place of --store they are sent, too", len(late)-1)
 	}
-	return fmt.Errorf("%s requires that records are sent to %s within %v, and some in %s are older, or of the future, and were not: a person runs %s, or with --follow%s", ceiling.Dir, e.To, e.Within, printable.Line(late[0]),
+	return fmt.Errorf("%s requires that records are sent to %s within %v, and unsent ones in %s are older, or dated in the future: ask a person to run %s, or the same with --follow%s", ceiling.Dir, e.To, e.Within, printable.Line(late[0]),
 		trace.Quote([]string{"ethos-trace", "export", "--otlp", e.To, "--store", late[0]}), others)
 }
 
@@ -133,7 +133,7 @@ func inTime(sys *cli.System, e *ceiling.Export, dir string) (bool, error) {
 
 // errInside is the reason why an agent that runs confined as a whole records nothing: it cannot
 // write the store. Its actions are in the record of its own run.
-var errInside = errors.New("the hook runs inside of a boundary, which cannot write the store")
+var errInside = errors.New("the hook runs inside a boundary and cannot write the store")
 
 // storeOf returns the store of a workspace.
 func storeOf(sys *cli.System, workspace string) (string, error) {
@@ -196,7 +196,7 @@ func (c *decideCmd) sink() (io.WriteCloser, error) {
 	}
 	fd, err := strconv.ParseUint(number, 10, 16)
 	if err != nil {
-		return nil, fmt.Errorf("%q names no descriptor", c.Records)
+		return nil, fmt.Errorf("%q is not a descriptor", c.Records)
 	}
 	return os.NewFile(uintptr(fd), c.Records), nil
 }

@@ -16,6 +16,6 @@ and policies. The server is the program ethos-mcp beside this one.`
 
 // Run implements the command. It replaces this process with the server.
 func (*mcpCmd) Run(_ context.Context, sys *cli.System) error {
-	sys.Waits("messages of the Model Context Protocol", "an agent starts this and writes them: name it in the agent's settings of MCP servers")
+	sys.Waits("messages of the Model Context Protocol", "an agent starts this program and writes them: add it to the MCP servers in the agent's settings")
 	return cli.Become(sys, "ethos-mcp", nil)
 }

@@ -153,7 +153,7 @@ Status 1: the call was not approved, or no approval exists for it; 2: there is n
 // Run implements the command.
 func (c *approveCmd) Run(_ context.Context, sys *cli.System) error {
 	if trust.Inside(os.DirFS("/proc")) {
-		return cli.Errorf(cli.NegativeStatus, "a person runs it, outside of ethos-sandbox", "approve: a confined command approves nothing")
+		return cli.Errorf(cli.NegativeStatus, "ask a person to run it outside of ethos-sandbox", "approve: a confined command cannot approve anything")
 	}
 	memory := trust.New(sys.Getenv)
 	list, err := memory.Refused(sys.Now())
@@ -179,7 +179,7 @@ func (c *approveCmd) Run(_ context.Context, sys *cli.System) error {
 	}
 	if !c.Yes {
 		if yes, err := askOn(sys, page+question); err != nil {
-			return cli.Errorf(cli.Usage, "a person runs it in a terminal; for automation: --yes", "%s is not approved: there is no terminal to ask on (%w)", r.ID, err)
+			return cli.Errorf(cli.Usage, "ask a person to run it in a terminal; for automation: --yes", "%s is not approved: there is no terminal to ask on (%w)", r.ID, err)
 		} else if !yes {
 			return cli.Negative
 		}
@@ -193,7 +193,7 @@ func (c *approveCmd) Run(_ context.Context, sys *cli.System) error {
 	if err := amendment.write(); err != nil {
 		return cli.Errorf(cli.BadInput, "make the file writable, and try again", "--always: %w", err)
 	}
-	return sys.Printf("%s has the amendment: commit it, and let it count with ethos-decide trust %s\n", amendment.file, printable.Word(amendment.file))
+	return sys.Printf("%s has the amendment: commit it, then trust it: ethos-decide trust %s\n", amendment.file, printable.Word(amendment.file))
 }
 
 // find returns the call whose id is, or ends with, the given one.
@@ -213,17 +213,17 @@ func find(list []trust.Refused, id string) (*trust.Refused, error) {
 	case 0:
 		return nil, cli.Errorf(cli.NegativeStatus, "ethos-decide pending lists the calls of the last hour", "no refused call of the last hour has the id %s", printable.Word(id))
 	}
-	return nil, cli.Errorf(cli.NegativeStatus, "give the whole id, as ethos-decide pending shows it", "several calls have an id that ends in %s", printable.Word(id))
+	return nil, cli.Errorf(cli.NegativeStatus, "give the whole id, as ethos-decide pending shows it", "several calls have an id that ends with %s", printable.Word(id))
 }
 
 // approval returns the approval to be saved; the error says why there is none.
 func (c *approveCmd) approval(r *trust.Refused) (a trust.Approval, err error) {
 	if len(r.Never) > 0 {
-		return a, cli.Errorf(cli.NegativeStatus, "the refusal names what would be allowed instead; a person runs the command in a terminal",
+		return a, cli.Errorf(cli.NegativeStatus, "the refusal says what is allowed instead; a person can run the command in a terminal",
 			"no approval exists for %s", strings.Join(r.Never, ", "))
 	}
 	if c.Session && r.Session == "" {
-		return a, cli.Errorf(cli.Usage, "leave --session out", "--session: the call was made in no agent's session")
+		return a, cli.Errorf(cli.Usage, "omit --session", "--session: the call does not belong to an agent's session")
 	}
 	lasts := c.For
 	switch {
@@ -232,7 +232,7 @@ func (c *approveCmd) approval(r *trust.Refused) (a trust.Approval, err error) {
 	case lasts == 0:
 		lasts = 10 * time.Minute
 	case lasts < 0 || lasts > trust.MaxApproval:
-		return a, cli.Errorf(cli.Usage, "give up to 24h, such as --for 10m", "--for %s: an approval counts for a time above 0 and up to 24h", lasts)
+		return a, cli.Errorf(cli.Usage, "use at most 24h, such as --for 10m", "--for %s: an approval is valid for more than 0 and at most 24h", lasts)
 	}
 	return trust.Approval{ID: r.ID, Call: r.Call, Session: c.Session, Policies: r.Policies, Grants: r.Grants, By: whoApproves(), For: lasts}, nil
 }
@@ -258,7 +258,7 @@ func approvePage(r *trust.Refused, a trust.Approval) string {
 	for _, g := range a.Grants {
 		what := printable.Line(strings.TrimPrefix(g, "domain="))
 		if what == "*" {
-			what = "any place: its words do not show where it connects"
+			what = "any destination: the command line does not show where it connects"
 		}
 		fmt.Fprintf(&b, "    it may connect to %s\n", what)
 	}
@@ -266,7 +266,7 @@ func approvePage(r *trust.Refused, a trust.Approval) string {
 }
 
 func approvedText(r *trust.Refused, a trust.Approval) string {
-	what := "the next attempt at this call passes, once"
+	what := "the next attempt at this call passes once"
 	if a.Session {
 		what = "this call passes in session " + printable.Line(r.Session)
 	}

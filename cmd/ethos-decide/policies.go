@@ -165,7 +165,7 @@ func unread(file string) string {
 	if strings.HasPrefix(filepath.Base(file), "coding") {
 		want = consumerFile
 	}
-	return printable.Line(file) + " is not read and has no effect: its name should be " + want
+	return printable.Line(file) + " is not read and has no effect: its name must be " + want
 }
 
 // consumer reads the policy file of a workspace, or of a work tree around it.
@@ -236,7 +236,7 @@ func yamlFiles(dir string) ([]string, error) {
 func badPolicy(err error) error {
 	hint := "see ethos-decide check --help; nothing was decided"
 	if policy.IsFault(err) {
-		hint = "mend the file, then try ethos-decide check; nothing was decided"
+		hint = "fix the file, then run ethos-decide check; nothing was decided"
 	}
 	return &cli.Error{Status: cli.BadInput, Err: err, Hint: hint}
 }

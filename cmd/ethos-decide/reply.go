@@ -124,7 +124,7 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 		return hook.Answer{}, errNothing
 	}
 	if tally.Lines > 1 && rewritten != nil {
-		return hook.Answer{}, fmt.Errorf("--confine: an answer has room for one call, and the input has %d records", tally.Lines)
+		return hook.Answer{}, fmt.Errorf("--confine: an answer is for one call, and the input has %d records", tally.Lines)
 	}
 	if err := c.keep(sys, d, lines.Bytes(), strictest); err != nil {
 		return hook.Answer{}, err

@@ -19,9 +19,9 @@ const autoSession = "auto"
 // one.
 const (
 	aloneNoID    = "the event names no session"
-	aloneNetwork = "its network is not that of the session"
+	aloneNetwork = "its network differs from the session's"
 	aloneLess    = "it may use less than the session"
-	aloneProof   = "it is to prove something, and what runs beside it could change what it reads"
+	aloneProof   = "its result must prove something, and other commands in a session could change what it reads"
 )
 
 // checkSession returns an error for a --session that no call could join. With
@@ -32,15 +32,15 @@ func (c *decideCmd) checkSession() error {
 		return nil
 	}
 	if c.Tree && !c.wraps() {
-		return cli.Errorf(cli.Usage, "without --confine no call runs in ethos-sandbox, which records the content", "--tree goes with --confine")
+		return cli.Errorf(cli.Usage, "add --confine: ethos-sandbox records the content", "--tree needs --confine")
 	}
 	switch {
 	case c.Session == "" || c.wraps() && hook.IsSessionName(c.Session):
 		return nil
 	case !c.wraps():
-		return cli.Errorf(cli.Usage, "--session says whose boundary a confined call runs in", "--session goes with --confine")
+		return cli.Errorf(cli.Usage, "add --confine: --session names the session that a confined call runs in", "--session needs --confine")
 	}
-	return cli.Errorf(cli.Usage, "write auto, or the name that ethos-sandbox session start has printed", "--session: %q is no name of a session", c.Session)
+	return cli.Errorf(cli.Usage, "use auto, or the name that ethos-sandbox session start printed", "--session: %q is not a valid name of a session", c.Session)
 }
 
 // sessionOf returns the session that a call joins. alone is the reason if it

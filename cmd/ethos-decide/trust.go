@@ -42,7 +42,7 @@ Status 1: a file was not accepted, or has another digest; 2: there is no termina
 // Run implements the command.
 func (c *trustCmd) Run(_ context.Context, sys *cli.System) error {
 	if trust.Inside(os.DirFS("/proc")) {
-		return cli.Errorf(cli.NegativeStatus, "a person runs it, outside of ethos-sandbox", "trust: a confined command trusts nothing")
+		return cli.Errorf(cli.NegativeStatus, "ask a person to run it outside of ethos-sandbox", "trust: a confined command cannot trust anything")
 	}
 	if err := c.check(); err != nil {
 		return err
@@ -69,9 +69,9 @@ func (c *trustCmd) check() error {
 	case given > 1:
 		return cli.Errorf(cli.Usage, usage, "--yes, --digest, --list and --revoke exclude each other")
 	case c.Digest != "" && len(c.File) != 1:
-		return cli.Errorf(cli.Usage, usage, "--digest goes with one FILE")
+		return cli.Errorf(cli.Usage, usage, "--digest needs exactly one FILE")
 	case (c.List || c.Revoke != "") && len(c.File) > 0:
-		return cli.Errorf(cli.Usage, usage, "--list and --revoke go without FILE")
+		return cli.Errorf(cli.Usage, usage, "--list and --revoke take no FILE argument")
 	}
 	return nil
 }
@@ -103,9 +103,9 @@ func (t *truster) trust() error {
 	for _, file := range files {
 		f, err := t.read(file)
 		if err != nil {
-			hint := "nothing of it is trusted; mend the file first"
+			hint := "nothing in it is trusted; fix the file first"
 			if errors.Is(err, fs.ErrNotExist) {
-				hint = "write it first; without a name the files that the work space has are gone through"
+				hint = "create it first; without FILE, the existing files of the work space are used"
 			}
 			return &cli.Error{Status: cli.BadInput, Err: err, Hint: hint}
 		}
@@ -132,7 +132,7 @@ func (t *truster) files() (files []string, err error) {
 			case err != nil:
 				return nil, unusable(err)
 			case from == nil:
-				return nil, cli.Errorf(cli.Usage, "a file that --config or --policy names needs no trust", "%s: only %s and %s are read without being named, and no run that could reach the network is known to have written it", file, capability.ConfigName, consumerFile)
+				return nil, cli.Errorf(cli.Usage, "a file that --config or --policy names needs no trust", "%s needs no trust: it is neither %s nor %s, and not known to be written by a run that could reach the network", file, capability.ConfigName, consumerFile)
 			}
 		}
 		files = append(files, file)
@@ -191,7 +191,7 @@ func (t *truster) script(file string) (candidate, error) {
 		return f, err
 	}
 	if from == nil {
-		return f, fmt.Errorf("%s was changed meanwhile", name)
+		return f, fmt.Errorf("%s has changed in the meantime", name)
 	}
 	said := "it was written while an agent's command could reach the network (" + from.Network + ")"
 	if from.Action != "" {
@@ -260,13 +260,13 @@ func (t *truster) accept(f candidate) (bool, error) {
 	}
 	switch {
 	case t.cmd.Digest != "" && t.cmd.Digest != f.digest:
-		return false, cli.Errorf(cli.NegativeStatus, "look at what changed, then name the new digest", "%s is not what is to be trusted: its digest is %s, not %s", f.path, f.digest, t.cmd.Digest)
+		return false, cli.Errorf(cli.NegativeStatus, "review the change, then use the new digest", "%s does not have the expected content: its digest is %s, not %s", f.path, f.digest, t.cmd.Digest)
 	case err == nil && last.Digest == f.digest:
-		return true, t.say(f, "is trusted already")
+		return true, t.say(f, "is already trusted")
 	case t.cmd.Digest != "" || t.cmd.Yes:
 	case len(f.widens) == 0 && f.proofs: // from now on no change of the file removes them
 	case len(f.widens) == 0:
-		return true, t.say(f, "widens nothing: what it says applies without trust")
+		return true, t.say(f, "widens nothing, so it applies without trust")
 	default:
 		if yes, err := t.ask(f, last); err != nil || !yes {
 			return false, err
@@ -284,7 +284,7 @@ func (t *truster) say(f candidate, what string) error {
 
 // unusable returns the error for an unusable memory.
 func unusable(err error) error {
-	return &cli.Error{Status: cli.CannotEnforce, Err: err, Hint: "what is trusted is kept in ${XDG_STATE_HOME:-~/.local/state}/ethos"}
+	return &cli.Error{Status: cli.CannotEnforce, Err: err, Hint: "check ${XDG_STATE_HOME:-~/.local/state}/ethos, where trust is stored"}
 }
 
 // revoke removes the trust in one file, or in what git may run in one work tree.
@@ -307,7 +307,7 @@ func (t *truster) revoke(file string) error {
 	case err != nil:
 		return unusable(err)
 	case !was:
-		return cli.Errorf(cli.NegativeStatus, "ethos-decide trust --list shows what is", "%s was not trusted", path)
+		return cli.Errorf(cli.NegativeStatus, "ethos-decide trust --list shows what is trusted", "%s was not trusted", path)
 	}
 	return t.sys.Printf("%s is not trusted any more\n", path)
 }

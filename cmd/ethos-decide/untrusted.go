@@ -36,7 +36,7 @@ func (l *library) tell(sys *cli.System, d record.Decision) {
 		l.told[c.Path] = true
 		sys.Warn(trust.Notice(c), "")
 		if l.failed != nil {
-			sys.Warn("what was trusted cannot be looked up: "+l.failed.Error(), "")
+			sys.Warn("cannot look up what was trusted: "+l.failed.Error(), "")
 		}
 	}
 }
@@ -55,7 +55,7 @@ func (l *library) notice(v *verdict, now time.Time) string {
 		}
 	}
 	if len(text) > 0 && l.failed != nil {
-		text = append(text, "what was trusted cannot be looked up: "+printable.Line(l.failed.Error()))
+		text = append(text, "cannot look up what was trusted: "+printable.Line(l.failed.Error()))
 	}
 	return strings.Join(text, "\n")
 }

@@ -70,7 +70,7 @@ func TestBundles(t *testing.T) {
 	}
 	m.user("ethos-facts -c deploy | ethos-decide").mustExit(t, 1)
 	m.user("ethos-facts -c true | ethos-decide").mustSucceed(t)
-	install("corp-2", "installed already")
+	install("corp-2", "already installed")
 	install("corp-3", "corp 2 is in /etc/ethos.previous")
 	m.admin("test -e /etc/ethos.previous/policy.d/v2.yml && test ! -e /etc/ethos/policy.d/v2.yml && cmp /etc/ethos/trusted_keys /etc/ethos.previous/trusted_keys && test ! -e /etc/ethos.new").mustSucceed(t)
 	if o := m.user("ethos-sandbox doctor"); !strings.Contains(o.stdout, "bundle   corp 3") || !strings.Contains(o.stdout, "timeout_seconds: 30") {
@@ -93,7 +93,7 @@ func TestBundles(t *testing.T) {
 		refused(name+", verified", "ethos-decide bundle verify x", 3, c.has)
 	}
 	install("--older corp-1", "corp 3 is in /etc/ethos.previous")
-	install("corp-1", "installed already")
+	install("corp-1", "already installed")
 	refused("older than one that was there before", "ethos-decide bundle install corp-2", 1, "older than corp 3")
 	install("--replace other", "corp 1 is in /etc/ethos.previous")
 	refused("an older one by way of another", "ethos-decide bundle install --replace corp-2", 1, "older than corp 3")
@@ -138,7 +138,7 @@ func TestBundles(t *testing.T) {
 			t.Errorf("%s: no %q: %v", prepare, has, o)
 		}
 	}
-	install("corp-3", "installed already")
+	install("corp-3", "already installed")
 }
 
 // hostileBundles are what the holder of the key may not say.
@@ -275,7 +275,7 @@ func TestRequiredExport(t *testing.T) {
 
 	// No time begins anew with another store: one that the environment names, or that of another directory.
 	m.shell("sleep 3.1").mustSucceed(t)
-	if o := m.user("export ETHOS_STORE=$PWD/elsewhere; "+hook).mustExit(t, 2); !strings.Contains(o.stderr, "take ETHOS_STORE out of the environment of the hook") {
+	if o := m.user("export ETHOS_STORE=$PWD/elsewhere; "+hook).mustExit(t, 2); !strings.Contains(o.stderr, "remove ETHOS_STORE from the environment of the hook") {
 		t.Errorf("another store: %v", o)
 	}
 	m.user("test ! -e elsewhere && git init -q new && git init -q up").mustSucceed(t)

@@ -104,7 +104,7 @@ func TestWorkflowStopsAtAnotherConfiguration(t *testing.T) {
 	s.write("steps.sh", workflow(t, s))
 	s.goModule(false)
 	s.write("repo_config.yaml", "sandbox: {read_paths: [\"~/other?\"]}\n")
-	if o := s.shell("bash -eo pipefail steps.sh"); o.status != 1 || !strings.Contains(o.stderr, "is not what is to be trusted") || strings.Contains(o.stdout, "go vet") {
+	if o := s.shell("bash -eo pipefail steps.sh"); o.status != 1 || !strings.Contains(o.stderr, "does not have the expected content") || strings.Contains(o.stdout, "go vet") {
 		t.Error(o)
 	}
 }
