@@ -16,7 +16,7 @@ func (f *backendFlags) alone() error {
 	if f.Backend == "" {
 		return nil
 	}
-	return cli.Errorf(cli.Refused, "leave one of the two out", "--backend is not for a command of a session, whose boundary is there")
+	return cli.Errorf(cli.Refused, "omit --backend or --session", "--backend cannot be used with --session, because the session has its boundary already")
 }
 
 // weaker says what a backend does not protect for a caller, and the remedy. It
@@ -24,9 +24,9 @@ func (f *backendFlags) alone() error {
 func weaker(backend string, uid int) (says, way string) {
 	switch {
 	case backend == sandbox.None:
-		return "nothing is isolated: --backend none runs the command with all that you may do", "leave --backend out, or give --backend landlock where there are no user namespaces"
+		return "nothing is isolated: --backend none runs the command with all of your rights", "omit --backend, or use --backend landlock if there are no user namespaces"
 	case backend == sandbox.Landlock && uid == 0:
-		return "--backend landlock as root: the command can change the mode, the owner and the times of every file of root on the machine", "run it as an ordinary user, or leave --backend out"
+		return "--backend landlock as root: the command can change mode, owner and times of every file of root on this machine", "run it as an ordinary user, or omit --backend"
 	}
 	return "", ""
 }

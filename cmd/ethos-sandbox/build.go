@@ -16,7 +16,7 @@ func specOfFlags(sys *cli.System, f *boundary.Flags, argv []string) (sandbox.Spe
 // behindDashes returns the words of a command. An unknown flag before them is an error.
 func behindDashes(argv cli.Argv, status cli.Status) ([]string, error) {
 	if flag := argv.Unknown(); flag != "" {
-		return nil, cli.Errorf(status, "ethos-sandbox COMMAND --help shows the flags; the command to run stands behind --", "unknown flag %s", flag)
+		return nil, cli.Errorf(status, "ethos-sandbox COMMAND --help shows the flags; the command to run goes after --", "unknown flag %s", flag)
 	}
 	return argv.Words(), nil
 }

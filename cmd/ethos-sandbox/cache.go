@@ -58,14 +58,14 @@ func (c *cachePruneCmd) Run(_ context.Context, sys *cli.System) error {
 	if c.OlderThan != "" {
 		age, err := cacheAge(c.OlderThan)
 		if err != nil {
-			return cli.Errorf(cli.Usage, "write 30d, 12h or 90m", "no duration: %q", c.OlderThan)
+			return cli.Errorf(cli.Usage, "write 30d, 12h or 90m", "not a duration: %q", c.OlderThan)
 		}
 		before = sys.Now().Add(-age)
 	}
 	if c.MaxSize != "" {
 		size, err := quantity.ParseSize(c.MaxSize)
 		if err != nil {
-			return cli.Errorf(cli.Usage, "write 2G or 500M", "no size: %q", c.MaxSize)
+			return cli.Errorf(cli.Usage, "write 2G or 500M", "not a size: %q", c.MaxSize)
 		}
 		keep = size
 	}
@@ -90,7 +90,7 @@ func (c *cachePruneCmd) Run(_ context.Context, sys *cli.System) error {
 func cacheSpace(sys *cli.System) string { return boundary.Workspace(sandbox.HostFiles{}, sys.Dir) }
 
 func cacheError(err error) error {
-	return cli.Errorf(cli.BadInput, "look at the cache directory below .coding-ethos or .git/coding-ethos of the work space", "caches: %w", err)
+	return cli.Errorf(cli.BadInput, "check the cache directory below .coding-ethos or .git/coding-ethos in the work space", "caches: %w", err)
 }
 
 func printCache(sys *cli.System, use sandbox.CacheUse, asJSON bool) error {

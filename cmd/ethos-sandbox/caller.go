@@ -21,7 +21,7 @@ func (c *callerFlags) alone() error {
 	if c.InfoFd == 0 && !c.DieWithParent {
 		return nil
 	}
-	return cli.Errorf(cli.Refused, "leave out --session, or look at ethos-sandbox session show", "--info-fd and --die-with-parent are not for a command of a session")
+	return cli.Errorf(cli.Refused, "omit --session, or use ethos-sandbox session show", "--info-fd and --die-with-parent cannot be used with --session")
 }
 
 // begin ties this process to its parent. It returns a function to call with the
@@ -30,7 +30,7 @@ func (c *callerFlags) alone() error {
 func (c *callerFlags) begin() (func(pid int) error, error) {
 	if c.DieWithParent {
 		if err := cli.DieWithParent(); err != nil {
-			return nil, cli.Errorf(cli.Refused, "leave out --die-with-parent", "--die-with-parent: %w", err)
+			return nil, cli.Errorf(cli.Refused, "omit --die-with-parent", "--die-with-parent: %w", err)
 		}
 	}
 	if c.InfoFd == 0 {
@@ -38,7 +38,7 @@ func (c *callerFlags) begin() (func(pid int) error, error) {
 	}
 	to := os.NewFile(uintptr(max(0, c.InfoFd)), "fd:"+strconv.Itoa(c.InfoFd))
 	if _, err := to.Stat(); c.InfoFd < 3 || err != nil {
-		return nil, cli.Errorf(cli.Refused, "open it: ethos-sandbox run --info-fd 3 -- CMD 3>FILE", "--info-fd %d is no open descriptor above 2", c.InfoFd)
+		return nil, cli.Errorf(cli.Refused, "open it: ethos-sandbox run --info-fd 3 -- CMD 3>FILE", "--info-fd %d is not an open descriptor above 2", c.InfoFd)
 	}
 	return func(pid int) error {
 		defer to.Close()

@@ -32,8 +32,8 @@ const maxHeld = 256 << 10
 type matter struct{ tool, what, wayOut string }
 
 var (
-	shellScripts  = matter{"ethos-sandbox shell", "the script", "install ethos-facts and ethos-decide beside ethos-sandbox, or give --undecided: then the boundary alone holds"}
-	gitSignatures = matter{"ethos-sandbox git-signing", "the signature", "install ethos-facts and ethos-decide beside ethos-sandbox, or sign it outside"}
+	shellScripts  = matter{"ethos-sandbox shell", "the script", "install ethos-facts and ethos-decide beside ethos-sandbox, or use --undecided: then only the boundary protects"}
+	gitSignatures = matter{"ethos-sandbox git-signing", "the signature", "install ethos-facts and ethos-decide beside ethos-sandbox, or sign outside of the sandbox"}
 )
 
 // judges are the ethos-facts and ethos-decide in this program's directory,
@@ -125,7 +125,7 @@ func (j *judges) close() {
 func (j *judges) judge(a record.Action) (facts record.Facts, err error) {
 	a.Cwd, a.Workspace = cmp.Or(a.Cwd, j.where.Cwd), j.where.Workspace
 	if !valid(a) {
-		return facts, cli.Errorf(cli.Refused, "write it in UTF-8, in a directory whose name is", "%s cannot be decided: it, or the name of its directory, is not UTF-8", j.what)
+		return facts, cli.Errorf(cli.Refused, "use UTF-8 for it and for the name of its directory", "%s cannot be decided: it, or the name of its directory, is not UTF-8", j.what)
 	}
 	line, err := j.ask(record.NewLine("", j.sys.Now(), a, record.Actor{Tool: j.tool, Mode: j.mode}))
 	if err != nil {
@@ -173,7 +173,7 @@ func (j *judges) ask(line *record.Line) (*record.Line, error) {
 		if err := answer.Decode("error", &fault); err != nil {
 			return nil, err
 		}
-		return nil, cli.Errorf(cli.Refused, "mend that, then try again", "ethos-%s: %s", fault.Stage, fault.Message)
+		return nil, cli.Errorf(cli.Refused, "fix that, then try again", "ethos-%s: %s", fault.Stage, fault.Message)
 	}
 	return answer, nil
 }
@@ -185,7 +185,7 @@ func (c *shellCmd) before(ctx context.Context, sys *cli.System, argv []string) (
 	done = func() {}
 	own, ok := sys.Stdin.(*os.File)
 	if !ok {
-		return nil, done, errors.New("standard input is no descriptor")
+		return nil, done, errors.New("standard input is not a descriptor")
 	}
 	if c.Undecided || c.DryRun || c.Mode == record.ModePlan || c.passed(sys) {
 		return own, done, nil

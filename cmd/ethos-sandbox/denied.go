@@ -25,7 +25,7 @@ func warnLimits(sys *cli.System, plan *sandbox.Plan, out sandbox.Outcome) {
 	}
 	for _, c := range out.Evidence.Controls {
 		if c.Name == "cgroup" && c.State != "enforced" {
-			sys.Warn(fmt.Sprintf("the limit of %d%% of a processor is not in force: %s", plan.Limits.CPUPercent, c.Reason), "ethos-sandbox probe says how a cgroup can be had; with --require cgroup nothing runs without")
+			sys.Warn(fmt.Sprintf("the limit of %d%% of a processor is not in force: %s", plan.Limits.CPUPercent, c.Reason), "ethos-sandbox probe says how to get a cgroup; with --require cgroup nothing runs without one")
 		}
 	}
 }

@@ -36,7 +36,7 @@ func judge(line *record.Line) (*sandbox.Refusal, error) {
 		return nil, err
 	}
 	if subject != d.Subject {
-		return refusal(reasonChanged, "decide it again: ethos-decide", "the record is not the one that was decided: its subject is %s, the decision's is %s", subject, d.Subject), nil
+		return refusal(reasonChanged, "decide it again: ethos-decide", "the record was changed after it was decided: its subject is %s, the decision's is %s", subject, d.Subject), nil
 	}
 	var actor record.Actor
 	if err := line.Decode("actor", &actor); err != nil {
@@ -47,15 +47,15 @@ func judge(line *record.Line) (*sandbox.Refusal, error) {
 	}
 	switch c, err := ceiling.InForce(); {
 	case err != nil:
-		return refusal(sandbox.CodeSetup, "the administrator mends it; ethos-decide ceiling shows what is read", "%w", err), nil
+		return refusal(sandbox.CodeSetup, "ask the administrator to fix it; ethos-decide ceiling shows what is read", "%w", err), nil
 	case c != nil && c.Digest != d.Policy.Ceiling:
-		return refusal(reasonCeiling, "decide it again: ethos-decide", "it was not decided under what %s says on this machine now", ceiling.Dir), nil
+		return refusal(reasonCeiling, "decide it again: ethos-decide", "it was not decided under the limits that are now in %s", ceiling.Dir), nil
 	}
 	switch d.Verdict {
 	case record.VerdictAllow, record.VerdictWarn:
 		return nil, nil
 	case record.VerdictAsk:
-		return refusal(reasonAsk, "a person lets it pass once: ethos-decide approve "+line.ID(), "%s", message(d, "a person must approve it")), nil
+		return refusal(reasonAsk, "a person can let it pass once: ethos-decide approve "+line.ID(), "%s", message(d, "a person must approve it")), nil
 	}
 	return refusal(reasonDeny, remedy(d), "%s", message(d, "policy denies it")), nil
 }

@@ -60,7 +60,7 @@ func (c *learnCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	if len(argv) == 0 {
-		return cli.Errorf(cli.Usage, "write it after --: ethos-sandbox learn -- make test", "no command is given")
+		return cli.Errorf(cli.Usage, "write the command after --: ethos-sandbox learn -- make test", "no command was given")
 	}
 	l := &learning{learnCmd: c, sys: sys}
 	if f, ok := sys.Stdin.(*os.File); ok && cli.IsTerminal(f) {
@@ -137,7 +137,7 @@ func (l *learning) prove(ctx context.Context) {
 
 // groups are the kinds of requests, in the order in which the user is asked.
 var groups = []struct{ flag, title string }{
-	{"--ro", "to read outside of the work space"}, {"--rw", "to write"}, {"--env-files", "to read, of the secrets of the work space"}, {"--allow-domain", "to reach by name"}, {"--unix-socket", "to connect to"},
+	{"--ro", "to read outside of the work space"}, {"--rw", "to write"}, {"--env-files", "to read secrets of the work space"}, {"--allow-domain", "to reach by name"}, {"--unix-socket", "to connect to"},
 }
 
 // grant asks about each group of refusals, and reports whether anything new was
@@ -177,7 +177,7 @@ func (l *learning) yes(title string, list []record.Denial) bool {
 		l.sys.Deny(text, "")
 		return true
 	}
-	l.sys.Deny(text, "y grants it, and the command runs again; anything else does not [y/N]")
+	l.sys.Deny(text, "y grants this and runs the command again; anything else refuses it [y/N]")
 	line, err := l.answers.ReadString('\n')
 	answer := strings.ToLower(strings.TrimSpace(line))
 	return err == nil && (answer == "y" || answer == "yes")
@@ -207,7 +207,7 @@ func (l *learning) take(flag string, d record.Denial) {
 func (l *learning) patch(workspace string) error {
 	if len(l.given) == 0 {
 		if !l.passed {
-			l.sys.Fail("nothing was found that a declaration would allow", "its own messages say why it failed")
+			l.sys.Fail("the command failed for a reason that no declaration would remove", "its own messages say why")
 		}
 		return nil
 	}
@@ -224,7 +224,7 @@ func (l *learning) patch(workspace string) error {
 	}
 	named, byHand := l.network(workspace)
 	add = append(add, named...)
-	verdict := "was refused these, and may want more when it has them"
+	verdict := "was refused these, and may need more once it has them"
 	if l.passed || l.proved {
 		verdict = "passes with these"
 	}
@@ -242,14 +242,14 @@ func (l *learning) patch(workspace string) error {
 	}
 	changed, diff, ok := explain.Patch(name, text, add)
 	if !ok {
-		return cli.Errorf(cli.BadInput, "add below sandbox, by hand: "+printable.Line(fmt.Sprint(add)), "%s has its lists in a form that no patch was made for", config)
+		return cli.Errorf(cli.BadInput, "add by hand below sandbox: "+printable.Line(fmt.Sprint(add)), "%s has its lists in a form that cannot be patched", config)
 	}
 	switch {
 	case l.Out == "":
-		l.sys.Warn("the patch widens what a command may do", "read it, git apply it, and let it count: ethos-decide trust "+name)
+		l.sys.Warn("the patch widens what a command may do", "read it, apply it with git apply, and trust the file: ethos-decide trust "+name)
 		return l.sys.Print(diff)
 	case whole:
-		l.sys.Warn(l.Out+" widens what a command may do", "read it, and let it count: ethos-decide trust "+printable.Word(l.Out))
+		l.sys.Warn(l.Out+" widens what a command may do", "read it, then trust it: ethos-decide trust "+printable.Word(l.Out))
 		return os.WriteFile(l.Out, []byte(changed), 0o644)
 	}
 	return os.WriteFile(l.Out, []byte(diff), 0o644)
@@ -271,10 +271,10 @@ func (l *learning) network(workspace string) (add []explain.Declared, byHand str
 	tools := networked(l.Argv.Words()[0])
 	switch len(tools) {
 	case 0:
-		return nil, "the catalog has no tool for this command: give the names as flags, or describe it under tools in repo_config.yaml"
+		return nil, "the catalog has no tool for this command: pass the names as flags, or describe the tool under tools in repo_config.yaml"
 	case 1:
 	default:
-		return nil, "add the names under sandbox.network_tools in repo_config.yaml, with one of the tools " + strings.Join(tools, ", ")
+		return nil, "add the names under sandbox.network_tools in repo_config.yaml, for one of the tools " + strings.Join(tools, ", ")
 	}
 	entry := "{tool: " + tools[0] + ", allow_domains: [" + strings.Join(names, ", ") + "]}"
 	text, _ := readConfig(filepath.Join(workspace, capability.ConfigName)) // a read error is reported when the file is patched
@@ -308,7 +308,7 @@ func readConfig(path string) (string, error) {
 	case err != nil:
 		return "", err
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is no regular file", path)
+		return "", fmt.Errorf("%s is not a regular file", path)
 	}
 	text, err := os.ReadFile(path)
 	return string(text), err

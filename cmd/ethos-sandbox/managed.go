@@ -46,7 +46,7 @@ func managedGit(sys *cli.System, workspace string) (sandbox.ManagedGit, error) {
 
 // unmanaged returns the refusal for a shell whose git nobody would manage.
 func unmanaged(err error) error {
-	return cli.Errorf(cli.Refused, "install ethos-git and ethos-decide beside ethos-sandbox, or give --plain-git: then git is under no policy inside, and the boundary alone holds", "managed git: %w", err)
+	return cli.Errorf(cli.Refused, "install ethos-git and ethos-decide beside ethos-sandbox, or use --plain-git: then no policy applies to git inside, and only the boundary protects", "managed git: %w", err)
 }
 
 // selfPath returns the real path of this program.

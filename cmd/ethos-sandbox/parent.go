@@ -28,17 +28,17 @@ func (f *parentFlags) within(sys *cli.System, b *boundary.Flags, spec *sandbox.S
 	}
 	parent, err := readParent(sys, f.Parent)
 	if err != nil {
-		return cli.Errorf(cli.Refused, "name a file that ethos-sandbox run --evidence FILE has written", "--parent %s: %w", f.Parent, err)
+		return cli.Errorf(cli.Refused, "name a file that ethos-sandbox run --evidence FILE wrote", "--parent %s: %w", f.Parent, err)
 	}
 	switch {
 	case spec.Workspace != parent.Workspace:
-		return cli.Errorf(cli.Refused, "start it in "+parent.Workspace+", or without --parent", "the work space %s is not that of the --parent", spec.Workspace)
+		return cli.Errorf(cli.Refused, "start it in "+parent.Workspace+", or without --parent", "the work space %s is not the one of --parent", spec.Workspace)
 	case !managed && !parent.PlainGit:
-		return cli.Errorf(cli.Refused, "use ethos-sandbox shell without --plain-git", "the --parent has managed git")
+		return cli.Errorf(cli.Refused, "use ethos-sandbox shell without --plain-git", "the run of --parent has managed git")
 	case spec.Backend != "" && spec.Backend != sandbox.Native:
-		return cli.Errorf(cli.Refused, "leave --backend out", "the backend %s is not for a run with a --parent: it holds less", spec.Backend)
+		return cli.Errorf(cli.Refused, "omit --backend", "the backend %s cannot be used with --parent, because it enforces less", spec.Backend)
 	case b.Debug || b.PublishAny || len(b.Publish) > 0 || len(spec.Descriptors) > 0:
-		return cli.Errorf(cli.Refused, "leave it out", "--debug, --publish and --fd are not for a run with a --parent, which lends none of them")
+		return cli.Errorf(cli.Refused, "omit --debug, --publish and --fd", "--debug, --publish and --fd cannot be used with --parent")
 	}
 	bound := capability.Asked{Base: parent.Capabilities, Timeout: time.Duration(parent.TimeoutNS), MemoryBytes: parent.MemoryBytes}
 	own := spec.Asked
@@ -49,7 +49,7 @@ func (f *parentFlags) within(sys *cli.System, b *boundary.Flags, spec *sandbox.S
 
 // withSession returns the error for --parent with a command of a session.
 func withSession() error {
-	return cli.Errorf(cli.Refused, "ethos-sandbox session start --parent NAME starts a session within another one", "--parent is not for a command of a session")
+	return cli.Errorf(cli.Refused, "ethos-sandbox session start --parent NAME starts a session within another one", "--parent cannot be used with --session")
 }
 
 // readParent reads from a run's evidence what was requested.
@@ -67,9 +67,9 @@ func readParent(sys *cli.System, name string) (*record.Asked, error) {
 	}
 	switch a := result.Capture.Sandbox.Asked; {
 	case a == nil:
-		return nil, errors.New("it does not say what the run was asked for")
+		return nil, errors.New("it does not contain what the run was asked for")
 	case !filepath.IsAbs(a.Workspace) || a.TimeoutNS < -1 || a.MemoryBytes < 0 || a.Capabilities.SandboxProfile == "":
-		return nil, errors.New("what it says of the run is not whole")
+		return nil, errors.New("its description of the run is incomplete")
 	default:
 		return a, nil
 	}

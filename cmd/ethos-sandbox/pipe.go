@@ -25,7 +25,7 @@ type pipeCmd struct {
 // denied, also at run time, or did not succeed.
 func (c *pipeCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Jobs < 1 {
-		return cli.Errorf(cli.Usage, "-j 1 runs one after the other", "-j %d is not a number of actions to run at once", c.Jobs)
+		return cli.Errorf(cli.Usage, "-j 1 runs one after the other", "-j %d is not a valid number of actions to run at once", c.Jobs)
 	}
 	p := &pipe{sys: sys, out: record.NewWriter(sys.Records()), max: c.MaxLine, jobs: c.Jobs, explain: c.Explain, tree: c.Tree, queue: make(chan queued, maxQueued)}
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
@@ -94,7 +94,7 @@ func (p *pipe) note(flag *bool) {
 
 func (p *pipe) status() error {
 	if p.unread {
-		p.sys.Fail("standard input has lines that are no records: their error lines on standard output say why", "ethos-facts and ethos-decide make records: ethos-facts -- COMMAND | ethos-decide | ethos-sandbox")
+		p.sys.Fail("standard input has lines that are not records: their error lines on standard output say why", "ethos-facts and ethos-decide make records: ethos-facts -- COMMAND | ethos-decide | ethos-sandbox")
 	}
 	switch {
 	case p.bad:

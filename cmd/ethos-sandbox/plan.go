@@ -63,7 +63,7 @@ func (c *planCmd) records(sys *cli.System) error {
 		}
 		spec, err := specOf(line, sys.Environ)
 		if err != nil {
-			return cli.Errorf(cli.BadInput, "ethos-facts adds what is missing", "line %d: %w", in.LineNumber(), err)
+			return cli.Errorf(cli.BadInput, "run it through ethos-facts, which adds what is missing", "line %d: %w", in.LineNumber(), err)
 		}
 		plan, err := build(sys, spec, cli.BadInput)
 		if err != nil {

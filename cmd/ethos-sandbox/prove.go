@@ -20,9 +20,9 @@ func smallest(ctx context.Context, sys *cli.System, spec sandbox.Spec, proposals
 	r := prove.Smallest(ctx, spec, proposals, follow, prove.Bounds{Runs: prove.DefaultBounds.Runs, Time: long})
 	sandbox.Release()
 	if r.Proved {
-		sys.Warn(fmt.Sprintf("proved, by %d runs: with what is proposed the command passes, and without any of it it does not", r.Runs), "")
+		sys.Warn(fmt.Sprintf("proved by %d runs: the command passes with the proposed grants, and fails without any one of them", r.Runs), "")
 	} else {
-		sys.Warn("what is proposed is not proved: "+printable.Line(r.Why), "")
+		sys.Warn("the proposed grants are not proved: "+printable.Line(r.Why), "")
 	}
 	return r
 }

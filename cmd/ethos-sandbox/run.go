@@ -72,10 +72,10 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 			return err
 		}
 		if len(c.Fd) > 0 {
-			return cli.Errorf(cli.Refused, "leave out --session, or pass a file by its name", "--fd is not for a command of a session")
+			return cli.Errorf(cli.Refused, "omit --session, or pass a file by its name", "--fd cannot be used with --session")
 		}
 		if c.Prove != 0 {
-			return cli.Errorf(cli.Refused, "leave out --session", "--prove is not for a command of a session, which has what other commands left")
+			return cli.Errorf(cli.Refused, "omit --session", "--prove cannot be used with --session, because other commands have changed what is inside")
 		}
 		j := joining{word: c.Session, flags: c.Flags, given: c.Flags, plainGit: true, argv: argv, evidence: &c.evidenceFlags}
 		return j.run(ctx, sys)
@@ -90,7 +90,7 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 	}
 	if c.Prove != 0 {
 		if c.Parent != "" {
-			return cli.Errorf(cli.Refused, "leave one of the two out", "--prove tries more than the command has, and --parent allows no more")
+			return cli.Errorf(cli.Refused, "omit --prove or --parent", "--prove tries to grant more, and --parent does not allow more")
 		}
 		c.Explain, c.proof = true, proveFailed(ctx, sys, spec, c.Prove)
 	}
@@ -100,7 +100,7 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 // specNow makes the spec for the flags.
 func specNow(sys *cli.System, b *boundary.Flags, argv []string) (sandbox.Spec, error) {
 	if len(argv) == 0 {
-		return sandbox.Spec{}, cli.Errorf(cli.Refused, "write it after --: ethos-sandbox run -- ls", "no command is given")
+		return sandbox.Spec{}, cli.Errorf(cli.Refused, "write the command after --: ethos-sandbox run -- ls", "no command was given")
 	}
 	spec, err := specOfFlags(sys, b, argv)
 	if err != nil {
@@ -115,7 +115,7 @@ func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenc
 		return err
 	}
 	if v.Tree && e.Evidence == "" && e.record == nil {
-		return cli.Errorf(cli.Refused, "name a file with --evidence, or go through the pipe: ethos-facts -- COMMAND | ethos-decide | ethos-sandbox --tree | ethos-trace", "--tree is recorded with the result, and nothing records it")
+		return cli.Errorf(cli.Refused, "name a file with --evidence, or go through the pipe: ethos-facts -- COMMAND | ethos-decide | ethos-sandbox --tree | ethos-trace", "--tree adds to the recorded result, and nothing records the result")
 	}
 	e.DryRun = e.DryRun || v.Mode == record.ModePlan
 	if v.views() {
@@ -163,11 +163,11 @@ func (e *evidenceFlags) ready(ctx context.Context, sys *cli.System, spec sandbox
 		return nil, nil, sys.Print(plan.Text())
 	}
 	if plan.OwnSandbox != "" {
-		sys.Warn("the agent's own sandbox cannot be made inside of this one: its commands would fail", plan.OwnSandbox)
+		sys.Warn("the agent cannot create its own sandbox inside of this one: its commands would fail", plan.OwnSandbox)
 	}
 	evidence, err := e.open()
 	if err != nil {
-		return nil, nil, cli.Errorf(cli.Refused, "name a file that can be written, or fd:N of an open descriptor", "evidence: %w", err)
+		return nil, nil, cli.Errorf(cli.Refused, "name a writable file, or fd:N of an open descriptor", "evidence: %w", err)
 	}
 	return plan, evidence, nil
 }
@@ -258,15 +258,15 @@ func streams(sys *cli.System) (sandbox.IO, error) {
 func ended(plan *sandbox.Plan, out sandbox.Outcome) error {
 	switch out.Status {
 	case record.StatusTimeout:
-		return cli.Errorf(cli.Timeout, "give it longer with --timeout", "%s: killed at the time limit of %v", plan.Argv[0], plan.Limits.Timeout)
+		return cli.Errorf(cli.Timeout, "allow more time with --timeout", "%s: killed at the time limit of %v", plan.Argv[0], plan.Limits.Timeout)
 	case record.StatusOOM:
-		return cli.Errorf(cli.SignalBase+cli.Status(syscall.SIGKILL), "give it more with --memory", "%s: killed at the memory limit of %d bytes", plan.Argv[0], plan.Limits.MemoryBytes)
+		return cli.Errorf(cli.SignalBase+cli.Status(syscall.SIGKILL), "allow more memory with --memory", "%s: killed at the memory limit of %d bytes", plan.Argv[0], plan.Limits.MemoryBytes)
 	case record.StatusSignaled:
 		if out.Lost {
-			return cli.Errorf(cli.SignalBase+cli.Status(out.Signal), "everything it started is dead; if nobody killed it, the kernel's log (dmesg) may tell of memory that ran out", "%s: %s", plan.Argv[0], out.Evidence.Reason)
+			return cli.Errorf(cli.SignalBase+cli.Status(out.Signal), "everything it started is dead; if nobody killed it, look in the kernel's log (dmesg) for an out-of-memory kill", "%s: %s", plan.Argv[0], out.Evidence.Reason)
 		}
 		if out.Evidence.Reason != "" {
-			return cli.Errorf(cli.SignalBase+cli.Status(out.Signal), "start it again; while it runs, leave the protected files of its work space alone", "%s: %s", plan.Argv[0], out.Evidence.Reason)
+			return cli.Errorf(cli.SignalBase+cli.Status(out.Signal), "start it again, and do not change the protected files of its work space while it runs", "%s: %s", plan.Argv[0], out.Evidence.Reason)
 		}
 	}
 	if status := out.ExitStatus(); status != 0 {

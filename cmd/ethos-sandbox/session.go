@@ -45,14 +45,14 @@ func (*sessionStartCmd) Kind() cli.Kind { return cli.Runner }
 func (c *sessionStartCmd) Run(ctx context.Context, sys *cli.System) error {
 	name := cmp.Or(c.Name, session.NewName())
 	if err := session.CheckName(name); err != nil {
-		return cli.Errorf(cli.Refused, "choose another --name", "%w", err)
+		return cli.Errorf(cli.Refused, "choose another name with --name", "%w", err)
 	}
 	idle, err := time.Duration(0), error(nil)
 	if c.Idle != "0" {
 		idle, err = quantity.ParseDuration(c.Idle)
 	}
 	if err != nil {
-		return cli.Errorf(cli.Refused, "write it as 90s, 30m, or 0 for never", "--idle: %w", err)
+		return cli.Errorf(cli.Refused, "write a duration such as 90s or 30m, or 0 for never", "--idle: %w", err)
 	}
 	asked := askedFor(sys, &c.Flags, c.PlainGit)
 	asked.Explain = c.Explain
@@ -186,7 +186,7 @@ func (c *sessionLogsCmd) Run(_ context.Context, sys *cli.System) error {
 	for _, l := range logs {
 		lost := ""
 		if l.Lost > 0 {
-			lost = fmt.Sprintf("  (%d bytes before are not kept)", l.Lost)
+			lost = fmt.Sprintf("  (%d earlier bytes were not kept)", l.Lost)
 		}
 		text := printable.Sprintf("== %s  %s%s\n", moment(l.Since), commandText(l.Argv), lost) + string(l.Text)
 		if !strings.HasSuffix(text, "\n") {
@@ -241,7 +241,7 @@ func (c *sessionEndCmd) Run(_ context.Context, sys *cli.System) error {
 	case c.From != "" && c.Name == "" && !c.All:
 		return c.endOfAgent(sys)
 	case c.All || c.Name == "" || c.From != "":
-		return cli.Errorf(cli.Usage, "ethos-sandbox session end NAME, or session end --all", "name a session, --all or --from, one of them")
+		return cli.Errorf(cli.Usage, "ethos-sandbox session end NAME, or session end --all", "give exactly one of a session, --all and --from")
 	}
 	client, err := dialNamed(sys, c.Name)
 	if err != nil {
@@ -253,7 +253,7 @@ func (c *sessionEndCmd) Run(_ context.Context, sys *cli.System) error {
 // endOfAgent ends the ethos sessions of an agent's session that has ended, if
 // there are any.
 func (c *sessionEndCmd) endOfAgent(sys *cli.System) error {
-	const hint = "it goes into the agent's hook for the end of its session: docs/agents.md"
+	const hint = "use it in the agent's hook for the end of a session: docs/agents.md"
 	if !slices.Contains(hook.Dialects(), c.From) {
 		return cli.Errorf(cli.Usage, "known are "+strings.Join(hook.Dialects(), ", "), "--from: unknown agent %q", c.From)
 	}
@@ -305,7 +305,7 @@ func endSession(sys *cli.System, client *session.Client) error {
 	denials, err := client.End()
 	warn(sys, denials)
 	if err != nil {
-		return cli.Errorf(cli.NegativeStatus, "kill -9 its supervisor ends it too", "%w", err)
+		return cli.Errorf(cli.NegativeStatus, "kill -9 of its supervisor also ends it", "%w", err)
 	}
 	return nil
 }
@@ -314,7 +314,7 @@ func endSession(sys *cli.System, client *session.Client) error {
 func dialNamed(sys *cli.System, name string) (*session.Client, error) {
 	client, err := session.Open(sys.Getenv).Dial(name)
 	if errors.Is(err, session.ErrNone) {
-		return nil, cli.Errorf(cli.NegativeStatus, running(sys), "session %s does not run", name)
+		return nil, cli.Errorf(cli.NegativeStatus, running(sys), "session %s is not running", name)
 	}
 	if err != nil {
 		return nil, cli.Errorf(cli.NegativeStatus, "", "%w", err)
@@ -326,9 +326,9 @@ func dialNamed(sys *cli.System, name string) (*session.Client, error) {
 func running(sys *cli.System) string {
 	names, err := session.Open(sys.Getenv).Names()
 	if err != nil || len(names) == 0 {
-		return "no session runs; ethos-sandbox session start starts one"
+		return "no session is running; ethos-sandbox session start starts one"
 	}
-	return "these run: " + strings.Join(names[:min(len(names), maxNames)], " ")
+	return "running sessions: " + strings.Join(names[:min(len(names), maxNames)], " ")
 }
 
 // maxNames limits the names in a hint.
@@ -352,7 +352,7 @@ func askedOf(sys *cli.System, name string) (*asked, error) {
 	}
 	client, err := session.Open(sys.Getenv).Dial(name)
 	if errors.Is(err, session.ErrNone) {
-		return nil, cli.Errorf(cli.Refused, running(sys), "session %s, the --parent, does not run", name)
+		return nil, cli.Errorf(cli.Refused, running(sys), "session %s of --parent is not running", name)
 	}
 	if err != nil {
 		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session list shows what runs", "%w", err)

@@ -102,7 +102,7 @@ func (j *joining) narrowsTo(sys *cli.System, name string, theirs sandbox.Spec) e
 		return strings.HasPrefix(e.Field, "deny_") // what the session denies stays denied
 	})
 	if len(more) > 0 {
-		return cli.Errorf(cli.Refused, "run it without --session, or in a session that has that", "the profile %s wants what session %s does not have: %v", j.given.Profile, name, more[0])
+		return cli.Errorf(cli.Refused, "omit --session, or use a session that has it", "the profile %s needs more than session %s has: %v", j.given.Profile, name, more[0])
 	}
 	have, err := planIn(theirs)
 	if err != nil {

@@ -128,11 +128,11 @@ func (j *joining) runApart(ctx context.Context, sys *cli.System, evidence io.Wri
 // open opens the destination of the evidence, and joins the session.
 func (j *joining) open(ctx context.Context, sys *cli.System) (*session.Client, io.WriteCloser, error) {
 	if j.evidence.DryRun {
-		return nil, nil, cli.Errorf(cli.Refused, "ethos-sandbox session show shows the plan of a session", "--dry-run is not for a session")
+		return nil, nil, cli.Errorf(cli.Refused, "ethos-sandbox session show shows the plan of a session", "--dry-run cannot be used with --session")
 	}
 	evidence, err := j.evidence.open()
 	if err != nil {
-		return nil, nil, cli.Errorf(cli.Refused, "name a file that can be written, or fd:N of an open descriptor", "evidence: %w", err)
+		return nil, nil, cli.Errorf(cli.Refused, "name a writable file, or fd:N of an open descriptor", "evidence: %w", err)
 	}
 	client, err := j.join(ctx, sys)
 	return client, evidence, err
@@ -170,7 +170,7 @@ func (j *joining) exec(ctx context.Context, sys *cli.System, client **session.Cl
 func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, error) {
 	name, start, err := session.Wanted(string(j.word))
 	if err != nil {
-		return nil, cli.Errorf(cli.Refused, "write --session NAME or --session auto:NAME", "%w", err)
+		return nil, cli.Errorf(cli.Refused, "use --session NAME or --session auto:NAME", "%w", err)
 	}
 	registry := session.Open(sys.Getenv)
 	client, err := registry.Dial(name)
@@ -184,7 +184,7 @@ func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, e
 	}
 	switch {
 	case errors.Is(err, session.ErrNone):
-		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session start --name "+name+" starts it, and --session auto:"+name+" does when it is needed", "session %s does not run", name)
+		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session start --name "+name+" starts it, and --session auto:"+name+" starts it when needed", "session %s is not running", name)
 	case err != nil:
 		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session list shows what runs", "%w", err)
 	}
@@ -231,11 +231,11 @@ func (j *joining) renew(ctx context.Context, sys *cli.System, stale *session.Fau
 func (j *joining) fits(sys *cli.System, client *session.Client) error {
 	name := client.Hello.Name
 	if !j.plainGit && !j.anyGit && !client.Hello.Managed {
-		return cli.Errorf(cli.Refused, "--plain-git leaves it as it is; a session that is started without --plain-git has managed git", "session %s has plain git: no policy on git commands", name)
+		return cli.Errorf(cli.Refused, "accept that with --plain-git, or start a session without --plain-git", "session %s has plain git: no policy on git commands", name)
 	}
 	given := bounds(&j.given)
 	if theirs := j.asked.Flags.WorkspaceOf(sandbox.HostFiles{}, j.asked.Dir); given.Workspace != "" && given.WorkspaceOf(sandbox.HostFiles{}, sys.Dir) != theirs {
-		return cli.Errorf(cli.Refused, "leave out --workspace, or start another session", "session %s has the work space %s", name, theirs)
+		return cli.Errorf(cli.Refused, "omit --workspace, or start another session", "session %s has the work space %s", name, theirs)
 	}
 	if given.Workspace = ""; given.None() {
 		return nil
@@ -260,7 +260,7 @@ func (j *joining) fits(sys *cli.System, client *session.Client) error {
 // run, from the session's and this process's own.
 func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 	if j.asked.Parent != nil && len(j.flags.Env) > 0 {
-		return w, cli.Errorf(cli.Refused, "give --env to session start, of the parent as well", "--env in a session with a --parent")
+		return w, cli.Errorf(cli.Refused, "pass --env to session start, for the parent session too", "--env cannot be used in a session that has a --parent")
 	}
 	whole := j.asked
 	whole.Flags = j.asked.with(&j.flags)
@@ -279,13 +279,13 @@ func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 	}
 	dir, err := filepath.EvalSymlinks(sys.Dir) // the links may not exist inside
 	if err != nil {
-		return w, cli.Errorf(cli.Refused, "start it from a directory that exists", "working directory: %w", err)
+		return w, cli.Errorf(cli.Refused, "start it in a directory that exists", "working directory: %w", err)
 	}
 	j.spec.Dir, j.spec.Argv = dir, j.argv
 	limit := timeLimit(&spec)
 	if j.most > 0 && (limit == 0 || limit > j.most) { // the session enforces it, too
 		if j.given.Timeout != "" {
-			return w, cli.Errorf(cli.Refused, "ask for less, or have the administrator of this machine change "+ceiling.Dir, "%s: timeout_seconds: --timeout %s is more than %v", ceiling.Dir, j.given.Timeout, j.most)
+			return w, cli.Errorf(cli.Refused, "use a shorter --timeout, or ask the administrator of this machine to change "+ceiling.Dir, "%s: timeout_seconds: --timeout %s is more than %v", ceiling.Dir, j.given.Timeout, j.most)
 		}
 		limit = j.most
 	}
@@ -337,7 +337,7 @@ func endedInside(w session.Want, e session.Exited) error {
 	status := syscall.WaitStatus(e.Status)
 	switch {
 	case e.Timeout:
-		return cli.Errorf(cli.Timeout, "give it longer with --timeout", "%s: killed at the time limit of %v", w.Argv[0], w.Timeout)
+		return cli.Errorf(cli.Timeout, "allow more time with --timeout", "%s: killed at the time limit of %v", w.Argv[0], w.Timeout)
 	case e.Lost != "":
 		return cli.Errorf(cli.SignalBase+cli.Status(syscall.SIGKILL), "everything inside has ended; ethos-sandbox session start starts it again", "%s: killed: %s", w.Argv[0], e.Lost)
 	case status.Signaled():

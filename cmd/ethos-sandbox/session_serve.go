@@ -46,7 +46,7 @@ func startSession(ctx context.Context, sys *cli.System, name string, a asked, id
 			return err
 		}
 		if time.Now().After(end) {
-			return cli.Errorf(cli.Refused, "another process has been starting or ending it all the while; choose another name", "session %s did not start within %v", name, startLimit)
+			return cli.Errorf(cli.Refused, "another process kept starting or ending it; choose another name", "session %s did not start within %v", name, startLimit)
 		}
 	}
 }
@@ -56,7 +56,7 @@ func unlocked(err error) string {
 	if errors.Is(err, syscall.EROFS) {
 		return sandbox.OtherSandboxHint
 	}
-	return "the runtime directory ($XDG_RUNTIME_DIR) or the state folder of ethos must be yours alone"
+	return "make sure that only you can access the runtime directory ($XDG_RUNTIME_DIR) and ethos's state folder"
 }
 
 // sameAsked refuses a session that was requested differently.
@@ -79,14 +79,14 @@ func observes(client *session.Client, wanted bool) error {
 		return err
 	}
 	name := client.Hello.Name
-	return cli.Errorf(cli.Refused, "end it and start it with --explain: its processes have their filters from its start; without --explain, what a command was refused is inferred when it fails",
+	return cli.Errorf(cli.Refused, "end it and start it with --explain, because filters are set when it starts; without --explain, refusals are inferred when a command fails",
 		"--explain: session %s does not observe its commands", name)
 }
 
 // notTheSame says that a session does not match the request.
 func notTheSame(name string) error {
-	return cli.Errorf(cli.Refused, "ethos-sandbox session show "+name+" shows what it has; a command does with less by --net none, --deny-write, --deny-read, --ro of what the session writes, or a --profile that has less; else leave the flags out, use another name, or end it: ethos-sandbox session end "+name,
-		"the command line asks for what session %s does not have", name)
+	return cli.Errorf(cli.Refused, "ethos-sandbox session show "+name+" shows what it has; a command can have less with --net none, --deny-write, --deny-read, --ro of what the session writes, or a narrower --profile; else omit the flags, use another name, or end it: ethos-sandbox session end "+name,
+		"the flags ask for something that session %s does not have", name)
 }
 
 // spec returns the spec for the request, for a caller with an environment.
@@ -103,10 +103,10 @@ func (a *asked) spec(environ []string) (sandbox.Spec, error) {
 		return spec, err
 	}
 	if spec.Workspace != parent.Workspace {
-		return spec, cli.Errorf(cli.Refused, "start it in "+parent.Workspace+", or without --parent", "the work space %s is not that of the --parent", spec.Workspace)
+		return spec, cli.Errorf(cli.Refused, "start it in "+parent.Workspace+", or without --parent", "the work space %s is not the one of --parent", spec.Workspace)
 	}
 	if a.PlainGit && !a.Parent.PlainGit {
-		return spec, cli.Errorf(cli.Refused, "leave --plain-git out", "the --parent has managed git")
+		return spec, cli.Errorf(cli.Refused, "omit --plain-git", "the session of --parent has managed git")
 	}
 	space := capability.Space{Workspace: spec.Workspace, Home: a.Home}
 	spec.Asked = capability.Within(space, &parent.Asked, &spec.Asked)
@@ -198,7 +198,7 @@ func (*sessionServeCmd) Run(ctx context.Context, sys *cli.System) error {
 		err = json.Unmarshal(text, &o)
 	}
 	if err != nil {
-		return cli.Errorf(cli.Usage, "ethos-sandbox session start starts a session", "session serve is for ethos-sandbox itself")
+		return cli.Errorf(cli.Usage, "ethos-sandbox session start starts a session", "session serve is an internal command of ethos-sandbox")
 	}
 	files[0].Close()
 	_ = os.WriteFile("/proc/self/comm", []byte("ethos-session"), 0) // its name is "exe", which tells nobody anything

@@ -22,7 +22,7 @@ import (
 // none of them used from its configuration. It runs nothing.
 func (c *learnCmd) tighten(ctx context.Context, sys *cli.System) error {
 	if len(c.Argv) > 0 {
-		return cli.Errorf(cli.Usage, "it reads the recorded runs of the work space: leave the command out", "--tighten runs nothing")
+		return cli.Errorf(cli.Usage, "omit the command; --tighten reads the recorded runs of the work space", "--tighten runs nothing")
 	}
 	workspace := c.Workspace
 	if workspace == "" {
@@ -82,7 +82,7 @@ func countRuns(ctx context.Context, sys *cli.System, workspace string, tally *ex
 		return cli.Errorf(cli.BadInput, "pipe records through ethos-trace first", "nothing is recorded yet: %s does not exist", dir)
 	}
 	if err != nil {
-		return cli.Errorf(cli.BadInput, "ethos-trace verify says what is the matter", "%w", err)
+		return cli.Errorf(cli.BadInput, "ethos-trace verify says what is wrong", "%w", err)
 	}
 	defer store.Leave()
 	amended, err := store.Amended(time.Time{})
@@ -111,11 +111,11 @@ func countRuns(ctx context.Context, sys *cli.System, workspace string, tally *ex
 func tell(sys *cli.System, t *explain.Tally) {
 	hint := ""
 	if t.Observed == 0 {
-		hint = "what a command used of paths and sockets is recorded of observed runs: ethos-facts -- COMMAND | ethos-decide | ethos-sandbox --explain | ethos-trace"
+		hint = "only observed runs record the paths and sockets that a command used: ethos-facts -- COMMAND | ethos-decide | ethos-sandbox --explain | ethos-trace"
 	}
 	sys.Warn(fmt.Sprintf("runs recorded: %d, observed: %d", t.Runs, t.Observed), hint)
 	for _, key := range t.Unread {
-		sys.Warn(fmt.Sprintf("%s: its list is not read, because it stands on one line", key), "write an item a line to have it counted")
+		sys.Warn(fmt.Sprintf("%s: its list is not read, because it is on one line", key), "write one item a line")
 	}
 	for _, g := range t.Grants {
 		name := printable.Line(g.Key + ": " + g.Value)
@@ -123,11 +123,11 @@ func tell(sys *cli.System, t *explain.Tally) {
 		case g.Runs == 0:
 			sys.Warn(name+": no recorded run had it", "")
 		case g.Known == 0:
-			sys.Warn(fmt.Sprintf("%s: what was used is known of no run that had it (of %d)", name, g.Runs), "")
+			sys.Warn(fmt.Sprintf("%s: unknown whether the runs that had it used it (%d runs)", name, g.Runs), "")
 		case g.Unused():
 			sys.Warn(fmt.Sprintf("%s: no run used it (of %d)", name, g.Known), "")
 		case g.OnlyRead():
-			sys.Warn(fmt.Sprintf("%s: no run wrote it (of %d): to read it is enough", name, g.Known), "")
+			sys.Warn(fmt.Sprintf("%s: no run wrote it (of %d): read access is enough", name, g.Known), "")
 		}
 	}
 }

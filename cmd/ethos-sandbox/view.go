@@ -38,12 +38,12 @@ func (f *viewFlags) views() bool {
 // alone refuses these flags in a session.
 func (f *viewFlags) alone() error {
 	if f.Tree {
-		return cli.Errorf(cli.Refused, "leave out --session: what runs beside a command of a session can change what it reads", "--tree is not for a session")
+		return cli.Errorf(cli.Refused, "omit --session: other commands in a session can change what this one reads", "--tree cannot be used with --session")
 	}
 	if f.Mode == "" && f.Keep == "" && f.Transaction == "" {
 		return nil
 	}
-	return cli.Errorf(cli.Refused, "give --view copy-on-write where the session starts: its view is thrown away at its end", "--mode, --keep and --transaction are not for a session, whose commands share one boundary")
+	return cli.Errorf(cli.Refused, "use session start --view copy-on-write: the view is thrown away when the session ends", "--mode, --keep and --transaction cannot be used with --session, because its commands share one boundary")
 }
 
 // check refuses flags that contradict each other.
@@ -56,9 +56,9 @@ func (f *viewFlags) check() error {
 	}
 	switch {
 	case f.Keep != "" && f.Mode != record.ModeVerify:
-		return cli.Errorf(cli.Refused, "--transaction applies what was changed to the work space itself", "--keep goes with --mode verify")
+		return cli.Errorf(cli.Refused, "use --transaction to apply the changes to the work space itself", "--keep needs --mode verify")
 	case f.Transaction != "" && f.Mode != "" && f.Mode != record.ModeSafe && f.Mode != record.ModeAuto:
-		return cli.Errorf(cli.Refused, "leave one of the two out", "--transaction can change the work space, and --mode %s does not", f.Mode)
+		return cli.Errorf(cli.Refused, "omit --transaction or --mode", "--transaction can change the work space, and --mode %s does not", f.Mode)
 	}
 	if f.Keep != "" {
 		path, err := filepath.Abs(f.Keep)
@@ -66,10 +66,10 @@ func (f *viewFlags) check() error {
 			return err
 		}
 		if _, err := os.Lstat(path); err == nil {
-			return cli.Errorf(cli.Refused, "name one that does not exist; its parent must", "--keep %s: something is there", f.Keep)
+			return cli.Errorf(cli.Refused, "name a directory that does not exist, in one that does", "--keep %s: already exists", f.Keep)
 		}
 		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-			return cli.Errorf(cli.Refused, "name one in a directory that exists", "--keep %s: its parent is no directory", f.Keep)
+			return cli.Errorf(cli.Refused, "name a directory whose parent exists", "--keep %s: its parent is not a directory", f.Keep)
 		}
 		f.Keep = path
 	}
@@ -88,7 +88,7 @@ func (f *viewFlags) apart(sys *cli.System, plan *sandbox.Plan) error {
 		err = v.Close()
 	}
 	if err != nil {
-		return cli.Errorf(cli.Refused, "a view is kept in ~/.local/state/ethos (or XDG_STATE_HOME), or /var/tmp", "copy-on-write view: %w", err)
+		return cli.Errorf(cli.Refused, "check ~/.local/state/ethos (or XDG_STATE_HOME) and /var/tmp, where views are kept", "copy-on-write view: %w", err)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (f *viewFlags) settle(ctx context.Context, sys *cli.System, plan *sandbox.P
 	}
 	if err != nil {
 		v.Close()
-		return errors.Join(ended, fmt.Errorf("what was changed is not known, and is kept in %s: %w", v.Dir, err))
+		return errors.Join(ended, fmt.Errorf("the changes cannot be listed; they are kept in %s: %w", v.Dir, err))
 	}
 	if f.Keep != "" {
 		return errors.Join(ended, f.keep(ctx, sys, v, changes, plan))
@@ -163,7 +163,7 @@ func (f *viewFlags) conclude(ctx context.Context, sys *cli.System, v *view.View,
 	case answer == string(cli.Chosen) && typed(sys):
 		answer = ask(sys)
 	case answer == answerKeep && !passed:
-		sys.Warn("it was not applied: the command did not end with status 0", later(v.Name))
+		sys.Warn("the changes were not applied: the command did not end with status 0", later(v.Name))
 		return v.Close()
 	}
 	switch answer {
@@ -172,7 +172,7 @@ func (f *viewFlags) conclude(ctx context.Context, sys *cli.System, v *view.View,
 	case answerKeep:
 		return applyAll(ctx, sys, v, changes)
 	}
-	sys.Warn("it was neither applied nor dropped", later(v.Name))
+	sys.Warn("the changes were neither applied nor dropped", later(v.Name))
 	return v.Close()
 }
 
@@ -188,7 +188,7 @@ func typed(sys *cli.System) bool {
 
 // ask asks the user. An empty answer decides nothing.
 func ask(sys *cli.System) string {
-	sys.Warn("k applies the changes to the work space, d drops them, anything else keeps them apart for later [k/d/l]", "")
+	sys.Warn("k applies the changes to the work space, d drops them, anything else keeps them for later [k/d/l]", "")
 	line, _ := bufio.NewReader(sys.Stdin).ReadString('\n')
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "k", answerKeep:
@@ -203,7 +203,7 @@ func ask(sys *cli.System) string {
 func applyAll(ctx context.Context, sys *cli.System, v *view.View, changes []view.Change) error {
 	result := sandbox.ApplyView(ctx, v, sys.Getenv, changes)
 	if err := told(sys, result); err != nil {
-		sys.Warn("what was not applied is kept apart", "ethos-sandbox workspace diff "+v.Name+" shows it; "+later(v.Name))
+		sys.Warn("the changes that were not applied are kept", "ethos-sandbox workspace diff "+v.Name+" shows them; "+later(v.Name))
 		return errors.Join(err, v.Save(), v.Close())
 	}
 	return v.Remove()
@@ -232,7 +232,7 @@ const maxShownChanges = 100
 // show lists changes on standard error.
 func show(sys *cli.System, changes []view.Change) {
 	w := view.Writes(changes, 0)
-	text := fmt.Sprintf("it changed in its view of the work space: %d created, %d modified, %d deleted, %d bytes", w.Created, w.Modified, w.Deleted, w.Bytes)
+	text := fmt.Sprintf("changes in its view of the work space: %d created, %d modified, %d deleted, %d bytes", w.Created, w.Modified, w.Deleted, w.Bytes)
 	for i, c := range changes {
 		if i == maxShownChanges {
 			text += fmt.Sprintf("\n… and %d more", len(changes)-i)

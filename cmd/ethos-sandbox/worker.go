@@ -40,7 +40,7 @@ func (*workerCmd) Schema() []byte { return fileops.Schema() }
 // request, else 1 if a request failed.
 func (c *workerCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Jobs < 1 {
-		return cli.Errorf(cli.Usage, "-j 1 carries out one after the other", "-j %d is not a number of requests to carry out at once", c.Jobs)
+		return cli.Errorf(cli.Usage, "-j 1 carries out one after the other", "-j %d is not a valid number of requests to carry out at once", c.Jobs)
 	}
 	given := c.Flags
 	if c.Profile == "" {
@@ -182,11 +182,11 @@ func (c *workerCmd) relay(ctx context.Context, sys *cli.System, at place) error 
 	case inside.err != nil:
 		return refused(inside.err, cli.Refused)
 	case r.fault != nil:
-		return cli.Errorf(cli.Refused, "start it anew", "%w", r.fault)
+		return cli.Errorf(cli.Refused, "start it again", "%w", r.fault)
 	case inside.outcome.Status == record.StatusTimeout:
-		return cli.Errorf(cli.Timeout, "give it longer with --timeout", "the worker: killed at the time limit of %v", at.limit)
+		return cli.Errorf(cli.Timeout, "allow more time with --timeout", "the worker: killed at the time limit of %v", at.limit)
 	case lost > 0 || inside.outcome.Status != record.StatusExited || inside.outcome.ExitCode != 0:
-		return cli.Errorf(cli.Refused, "start it anew, and see what became of the requests that have the error worker_ended", "the confined process ended before its input did")
+		return cli.Errorf(cli.Refused, "start it again, and check what became of the requests that have the error worker_ended", "the confined process ended before its input did")
 	case err != nil:
 		return err
 	case r.bad:
@@ -266,7 +266,7 @@ func (r *relay) requests(in *record.Reader) error {
 		}
 		if !r.note(request) {
 			r.refuse(&fileops.Answer{Error: &fileops.Error{
-				Code: fileops.CodeDuplicateID, Message: fmt.Sprintf("a request with the id %q is under way", request.ID), Line: in.LineNumber(), Hint: "give each request an id of its own",
+				Code: fileops.CodeDuplicateID, Message: fmt.Sprintf("a request with the id %q is still running", request.ID), Line: in.LineNumber(), Hint: "give each request a unique id",
 			}})
 			continue
 		}
@@ -331,7 +331,7 @@ func (r *relay) answer(line []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, there := r.under[a.ID]; !there {
-		return errors.New("nobody asked for it")
+		return errors.New("no request asked for it")
 	}
 	delete(r.under, a.ID)
 	<-r.slots
@@ -347,7 +347,7 @@ func (r *relay) abandon() int {
 	defer r.mu.Unlock()
 	for id, op := range r.under {
 		r.write(&fileops.Answer{ID: id, Error: &fileops.Error{
-			Code: fileops.CodeWorkerEnded, Op: op, Message: "the confined process ended before it answered", Hint: "it may have been carried out: look before it is sent again",
+			Code: fileops.CodeWorkerEnded, Op: op, Message: "the confined process ended before it answered", Hint: "it may have been carried out: check before you send it again",
 		}})
 	}
 	return len(r.under)

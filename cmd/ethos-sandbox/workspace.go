@@ -36,7 +36,7 @@ var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 func checkWorkspaceName(name string) error {
 	if !nameForm().MatchString(name) {
-		return cli.Errorf(cli.Refused, "letters, digits, '.', '_' and '-', at most 64, and a letter or digit first", "%q is no name of a work space", name)
+		return cli.Errorf(cli.Refused, "use at most 64 letters, digits, '.', '_' and '-', beginning with a letter or digit", "%q is not a valid name of a work space", name)
 	}
 	return nil
 }
@@ -49,9 +49,9 @@ func openWorkspace(sys *cli.System, name string) (*view.View, error) {
 	v, err := view.Open(sys.Getenv, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, cli.Errorf(cli.Refused, "ethos-sandbox workspace list shows those that there are", "there is no work space %s", name)
+		return nil, cli.Errorf(cli.Refused, "ethos-sandbox workspace list lists the work spaces", "there is no work space %s", name)
 	case errors.Is(err, statedir.ErrBusy):
-		return nil, cli.Errorf(cli.Refused, "wait until what runs in it has ended", "work space %s: %w", name, err)
+		return nil, cli.Errorf(cli.Refused, "wait until the command that runs in it has ended", "work space %s: %w", name, err)
 	case err != nil:
 		return nil, cli.Errorf(cli.Refused, "", "work space %s: %w", name, err)
 	}
@@ -81,7 +81,7 @@ func (c *workspaceCreateCmd) Run(ctx context.Context, sys *cli.System) error {
 		return c.clone(ctx, sys)
 	}
 	if c.Branch != "" {
-		return cli.Errorf(cli.Refused, "add --git", "--branch is for a work space with --git")
+		return cli.Errorf(cli.Refused, "add --git", "--branch needs --git")
 	}
 	plan, err := workspacePlan(sys, &c.Flags)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *workspaceCreateCmd) Run(ctx context.Context, sys *cli.System) error {
 		return thereIs(c.Name)
 	}
 	if err != nil {
-		return cli.Errorf(cli.Refused, "its layers are kept in ~/.local/state/ethos (or XDG_STATE_HOME), or /var/tmp", "work space %s: %w", c.Name, err)
+		return cli.Errorf(cli.Refused, "check ~/.local/state/ethos (or XDG_STATE_HOME) and /var/tmp, where its layers are kept", "work space %s: %w", c.Name, err)
 	}
 	if err := v.Close(); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (c *workspaceCreateCmd) Run(ctx context.Context, sys *cli.System) error {
 }
 
 func thereIs(name string) error {
-	return cli.Errorf(cli.Refused, "choose another name, or remove it: ethos-sandbox workspace remove "+name, "there is a work space %s", name)
+	return cli.Errorf(cli.Refused, "choose another name, or remove it: ethos-sandbox workspace remove "+name, "work space %s exists already", name)
 }
 
 // workspacePlan makes the plan for a command in a view.
@@ -113,7 +113,7 @@ func workspacePlan(sys *cli.System, f *boundary.Flags) (*sandbox.Plan, error) {
 	spec.View = capability.CopyOnWrite
 	plan, err := build(sys, spec, cli.Refused)
 	if err == nil && len(plan.View.Roots) == 0 {
-		err = cli.Errorf(cli.Refused, "choose a profile that writes, such as workspace", "nothing can be written with these flags")
+		err = cli.Errorf(cli.Refused, "choose a profile that can write, such as workspace", "these flags allow no writing")
 	}
 	return plan, err
 }
@@ -197,7 +197,7 @@ func (c *workspaceRunCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	if len(words) < 3 || words[1] != "--" {
-		return cli.Errorf(cli.Refused, "ethos-sandbox workspace run [flags] NAME -- COMMAND", "a name, --, and a command are needed")
+		return cli.Errorf(cli.Refused, "ethos-sandbox workspace run [flags] NAME -- COMMAND", "a name, -- and a command are required")
 	}
 	name, argv := words[0], words[2:]
 	if there, err := isClone(sys, name); err != nil || there {
@@ -282,7 +282,7 @@ func changesOf(ctx context.Context, sys *cli.System, v *view.View, paths []strin
 	}
 	for _, path := range named {
 		if len(view.Below(changes, []string{path})) == 0 {
-			return nil, cli.Errorf(cli.Refused, "ethos-sandbox workspace diff "+v.Name+" lists what was changed", "nothing at or below %s was changed", printable.Line(path))
+			return nil, cli.Errorf(cli.Refused, "ethos-sandbox workspace diff "+v.Name+" lists the changes", "nothing at or below %s was changed", printable.Line(path))
 		}
 	}
 	return view.Below(changes, named), nil
@@ -296,7 +296,7 @@ type workspaceApplyCmd struct {
 // Run applies the changes. Applied changes are no longer listed.
 func (c *workspaceApplyCmd) Run(ctx context.Context, sys *cli.System) error {
 	if there, err := isClone(sys, c.Name); err != nil || there {
-		return errors.Join(err, cli.Errorf(cli.Refused, "commit in it, then ethos-sandbox workspace merge "+c.Name, "work space %s has a branch, which is merged and not applied", c.Name))
+		return errors.Join(err, cli.Errorf(cli.Refused, "commit in it, then ethos-sandbox workspace merge "+c.Name, "work space %s has a branch: merge it instead", c.Name))
 	}
 	v, err := openWorkspace(sys, c.Name)
 	if err != nil {

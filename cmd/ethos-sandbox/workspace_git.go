@@ -35,7 +35,7 @@ func isClone(sys *cli.System, name string) (bool, error) {
 func openClone(sys *cli.System, name string, alone bool) (*clone.Clone, error) {
 	c, err := clone.Open(sys.Getenv, name, alone)
 	if errors.Is(err, statedir.ErrBusy) {
-		return nil, cli.Errorf(cli.Refused, "wait until what runs in it has ended", "work space %s: %w", name, err)
+		return nil, cli.Errorf(cli.Refused, "wait until the command that runs in it has ended", "work space %s: %w", name, err)
 	}
 	if err != nil {
 		return nil, cli.Errorf(cli.Refused, "", "work space %s: %w", name, err)
@@ -52,7 +52,7 @@ var branchForm = sync.OnceValue(func() *regexp.Regexp {
 func checkBranch(name string) error {
 	if !branchForm().MatchString(name) || len(name) > 200 || strings.Contains(name, "..") || strings.HasSuffix(name, ".") || name == "HEAD" ||
 		strings.Contains(name+"/", ".lock/") {
-		return cli.Errorf(cli.Refused, "letters, digits, '_', '-', '.' and '/', such as --branch agent/topic", "%s is no name of a branch here", printable.Line(name))
+		return cli.Errorf(cli.Refused, "use letters, digits, '_', '-', '.' and '/', as in --branch agent/topic", "%s is not a valid branch name here", printable.Line(name))
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (c *workspaceCreateCmd) clone(ctx context.Context, sys *cli.System) error {
 	given := c.Flags
 	given.Workspace = ""
 	if !given.None() {
-		return cli.Errorf(cli.Refused, "give them to ethos-sandbox workspace run", "flags of the boundary do not count where a clone is made")
+		return cli.Errorf(cli.Refused, "pass them to ethos-sandbox workspace run", "the flags of the boundary have no effect with --git")
 	}
 	from, repo, err := c.source(sys)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *workspaceCreateCmd) clone(ctx context.Context, sys *cli.System) error {
 		return thereIs(c.Name)
 	}
 	if err != nil {
-		return cli.Errorf(cli.Refused, "it is kept in ~/.local/share/ethos/workspaces (or XDG_DATA_HOME), and noted in ~/.local/state/ethos (or XDG_STATE_HOME)", "work space %s: %w", c.Name, err)
+		return cli.Errorf(cli.Refused, "check ~/.local/share/ethos/workspaces (or XDG_DATA_HOME), where it is kept, and ~/.local/state/ethos (or XDG_STATE_HOME), where it is recorded", "work space %s: %w", c.Name, err)
 	}
 	// The directory may contain .coding-ethos, and git clones only into an empty directory.
 	script := plainGit + `git clone -q --no-hardlinks --no-checkout "$@" .clone && mv .clone/.git .git && rmdir .clone || exit
@@ -94,7 +94,7 @@ git switch -q --no-track -c "$BRANCH" "$BASE"`
 	flags := boundary.Flags{Workspace: made.Dir, Ro: []string{repo.Record.CommonDir}, Untimed: true, Env: []string{"BRANCH=" + from.Branch, "BASE=" + from.Base}}
 	status, said, err := quietRun{flags: flags, dir: made.Dir, argv: argv}.run(ctx, sys)
 	if err == nil && status != 0 {
-		err = cli.Errorf(cli.Refused, "without --git a work space is a copy-on-write view", "work space %s: git did not make the clone (status %d): %s", c.Name, status, said)
+		err = cli.Errorf(cli.Refused, "without --git a work space is a copy-on-write view", "work space %s: git could not create the clone (status %d): %s", c.Name, status, said)
 	}
 	if err == nil {
 		err = made.Begin()
@@ -132,7 +132,7 @@ func (c *workspaceCreateCmd) source(sys *cli.System) (from clone.Source, repo *g
 	if slices.ContainsFunc(refs.Branches, func(b string) bool {
 		return b == from.Branch || strings.HasPrefix(b, from.Branch+"/") || strings.HasPrefix(from.Branch, b+"/")
 	}) {
-		return from, nil, cli.Errorf(cli.Refused, "name another: --branch NAME", "the repository has a branch %s, or one that is in its way", from.Branch)
+		return from, nil, cli.Errorf(cli.Refused, "name another: --branch NAME", "the repository has the branch %s, or one whose name conflicts with it", from.Branch)
 	}
 	return from, repo, nil
 }
@@ -236,7 +236,7 @@ func (c *workspaceDiffCmd) ofClone(ctx context.Context, sys *cli.System) error {
 			}
 		}
 		if len(list) == n {
-			return cli.Errorf(cli.Refused, "ethos-sandbox workspace diff "+c.Name+" lists what was changed", "nothing at or below %s was changed", printable.Line(path))
+			return cli.Errorf(cli.Refused, "ethos-sandbox workspace diff "+c.Name+" lists the changes", "nothing at or below %s was changed", printable.Line(path))
 		}
 	}
 	if len(c.Paths) == 0 {
@@ -254,11 +254,11 @@ func (c *workspaceRemoveCmd) ofClone(sys *cli.System) error {
 	if c.Force {
 		return made.Remove()
 	}
-	hint := "ethos-sandbox workspace merge " + c.Name + " brings what is committed; or remove --force " + c.Name + ", which loses it"
+	hint := "ethos-sandbox workspace merge " + c.Name + " merges what is committed; or remove --force " + c.Name + ", which loses it"
 	work, err := made.Unmerged()
 	switch {
 	case err != nil:
-		err = cli.Errorf(cli.Refused, hint, "work space %s: it is not known what it would lose: %w", c.Name, err)
+		err = cli.Errorf(cli.Refused, hint, "work space %s: cannot tell what would be lost: %w", c.Name, err)
 	case len(work) > 0:
 		err = cli.Errorf(cli.Refused, hint, "work space %s has %s that were not merged", c.Name, printable.Line(strings.Join(work, ", ")))
 	}

@@ -39,7 +39,7 @@ func (c *workspaceMergeCmd) Run(ctx context.Context, sys *cli.System) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(cli.Errorf(cli.Refused, "ethos-sandbox workspace apply "+c.Name, "work space %s is a copy-on-write view, which has no branch and is applied", c.Name), v.Close())
+		return errors.Join(cli.Errorf(cli.Refused, "ethos-sandbox workspace apply "+c.Name, "work space %s is a copy-on-write view without a branch: apply it instead", c.Name), v.Close())
 	}
 	made, err := openClone(sys, c.Name, true)
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *workspaceMergeCmd) Run(ctx context.Context, sys *cli.System) error {
 	defer made.Close()
 	tip, err := gitrepo.FindRevision(made.Dir, "refs/heads/"+made.Branch)
 	if err != nil {
-		return cli.Errorf(cli.Refused, "look at it: git -C "+printable.Word(made.Dir)+" branch", "branch %s of work space %s: %w", made.Branch, c.Name, err)
+		return cli.Errorf(cli.Refused, "check it: git -C "+printable.Word(made.Dir)+" branch", "branch %s of work space %s: %w", made.Branch, c.Name, err)
 	}
 	c.uncommitted(sys, made)
 	if tip.Commit == made.Base {
@@ -70,10 +70,10 @@ func (c *workspaceMergeCmd) Run(ctx context.Context, sys *cli.System) error {
 func (c *workspaceMergeCmd) uncommitted(sys *cli.System, made *clone.Clone) {
 	kinds, err := made.Uncommitted()
 	if err != nil {
-		sys.Warn("work space "+c.Name+": it is not known what is in no commit: "+err.Error(), "")
+		sys.Warn("work space "+c.Name+": cannot tell what is uncommitted: "+err.Error(), "")
 	}
 	if len(kinds) > 0 {
-		sys.Warn("work space "+c.Name+" has "+strings.Join(kinds, ", ")+" files that are in no commit: they are not merged, and stay there", "")
+		sys.Warn("work space "+c.Name+" has "+strings.Join(kinds, ", ")+" files that are not committed: they are not merged, and stay there", "")
 	}
 }
 
@@ -88,7 +88,7 @@ func packOf(ctx context.Context, sys *cli.System, made *clone.Clone, tip string)
 	flags := boundary.Flags{Profile: "lint-offline", Workspace: made.Dir, Untimed: true}
 	status, said, err := quietRun{flags: flags, dir: made.Dir, argv: []string{"sh", "-c", script, "sh", tip, made.Base}, stdout: pack}.run(ctx, sys)
 	if err == nil && status != 0 {
-		err = cli.Errorf(cli.Refused, "mend it there", "git cannot read the branch %s of work space %s (status %d): %s", made.Branch, made.Name, status, said)
+		err = cli.Errorf(cli.Refused, "fix it there", "git cannot read the branch %s of work space %s (status %d): %s", made.Branch, made.Name, status, said)
 	}
 	if err == nil {
 		_, err = pack.Seek(0, io.SeekStart)
@@ -134,7 +134,7 @@ func (c *workspaceMergeCmd) bring(ctx context.Context, sys *cli.System, made *cl
 		ready: func(p *sandbox.Plan) error {
 			v, err := view.Create(sandbox.ViewPlace(p, fmt.Sprintf("merge-%s-%d", c.Name, os.Getpid())))
 			if err != nil {
-				return cli.Errorf(cli.Refused, "a view is kept in ~/.local/state/ethos (or XDG_STATE_HOME), or /var/tmp", "copy-on-write view: %w", err)
+				return cli.Errorf(cli.Refused, "check ~/.local/state/ethos (or XDG_STATE_HOME) and /var/tmp, where views are kept", "copy-on-write view: %w", err)
 			}
 			dir, p.View.At = v.Dir, v.Dir
 			return v.Close()
@@ -176,22 +176,22 @@ const nothing = "nothing was changed; "
 
 // byHand says how the user can merge.
 func (c *workspaceMergeCmd) byHand(made *clone.Clone) string {
-	return nothing + "ethos-sandbox workspace merge --fetch " + c.Name + " brings the branch alone, and git merge " + made.Branch + " merges it, as you see fit"
+	return nothing + "ethos-sandbox workspace merge --fetch " + c.Name + " copies only the branch; merge it yourself with git merge " + made.Branch
 }
 
 // failed returns the error for the script's exit status.
 func (c *workspaceMergeCmd) failed(made *clone.Clone, status int, said string) error {
 	switch origin := printable.Line(made.Origin); status {
 	case statusPack:
-		return cli.Errorf(cli.Refused, nothing+"look at the commits there: git -C "+printable.Word(made.Dir)+" fsck", "git does not take the objects of branch %s: %s", made.Branch, said)
+		return cli.Errorf(cli.Refused, nothing+"check the commits there: git -C "+printable.Word(made.Dir)+" fsck", "git rejected the objects of branch %s: %s", made.Branch, said)
 	case statusCheckedOut:
 		return cli.Errorf(cli.Refused, nothing+"git switch to another branch, then merge again", "branch %s is checked out in %s", made.Branch, origin)
 	case statusElsewhere:
-		return cli.Errorf(cli.Refused, nothing+"rename yours: git branch -m "+made.Branch+" OTHER", "the repository %s has a branch %s with commits that the work space has not", origin, made.Branch)
+		return cli.Errorf(cli.Refused, nothing+"rename yours: git branch -m "+made.Branch+" OTHER", "the repository %s has a branch %s with commits that the work space does not have", origin, made.Branch)
 	case statusMerge:
-		return cli.Errorf(cli.NegativeStatus, c.byHand(made), "git does not merge branch %s: %s", made.Branch, said)
+		return cli.Errorf(cli.NegativeStatus, c.byHand(made), "git could not merge branch %s: %s", made.Branch, said)
 	default:
-		return cli.Errorf(cli.Refused, nothing+"git must be installed, and the repository whole", "merging branch %s ended with status %d: %s", made.Branch, status, said)
+		return cli.Errorf(cli.Refused, nothing+"make sure that git is installed and the repository is intact", "merging branch %s ended with status %d: %s", made.Branch, status, said)
 	}
 }
 
@@ -199,11 +199,11 @@ func (c *workspaceMergeCmd) failed(made *clone.Clone, status int, said string) e
 // in the user's index. Git overwrites an ignored file without asking.
 func (c *workspaceMergeCmd) overwritten(made *clone.Clone, changes []view.Change) error {
 	unknown := func(err error) error {
-		return cli.Errorf(cli.Refused, c.byHand(made), "it is not known what the merge would overwrite in %s: %w", printable.Line(made.Origin), err)
+		return cli.Errorf(cli.Refused, c.byHand(made), "cannot tell what the merge would overwrite in %s: %w", printable.Line(made.Origin), err)
 	}
 	repo, err := gitrepo.Open(made.Origin, gitrepo.Options{})
 	if err == nil && (repo.Record.GitDir == "" || repo.Record.Root != made.Origin) {
-		err = errors.New("it is no git repository any more")
+		err = errors.New("it is no longer a git repository")
 	}
 	if err != nil {
 		return unknown(err)
@@ -237,8 +237,8 @@ func (c *workspaceMergeCmd) overwritten(made *clone.Clone, changes []view.Change
 	for i, path := range lost {
 		lost[i] = printable.Line(path)
 	}
-	return cli.Errorf(cli.NegativeStatus, nothing+"move them out of the repository, then merge again; or look at them and ethos-sandbox workspace merge --fetch "+c.Name+" brings the branch alone: git merge "+made.Branch+" then overwrites those that are ignored",
-		"branch %s has, or removes, what is yours and in no commit: %s%s", made.Branch, strings.Join(lost, ", "), more)
+	return cli.Errorf(cli.NegativeStatus, nothing+"move them out of the repository, then merge again; or, if they can be lost, copy only the branch with ethos-sandbox workspace merge --fetch "+c.Name+": git merge "+made.Branch+" then overwrites those that are ignored",
+		"branch %s would overwrite or remove files of yours that are not committed: %s%s", made.Branch, strings.Join(lost, ", "), more)
 }
 
 // within reports whether a path is a directory or below it.
@@ -248,7 +248,7 @@ func within(path, dir string) bool { return path == dir || strings.HasPrefix(pat
 func (c *workspaceMergeCmd) cannot(made *clone.Clone, left []view.Left) error {
 	for _, l := range left {
 		if l.Closed {
-			return cli.Errorf(cli.NegativeStatus, c.byHand(made), "branch %s changes %s, which a command must not: it decides what runs outside, or was denied", made.Branch, printable.Line(l.Path))
+			return cli.Errorf(cli.NegativeStatus, c.byHand(made), "branch %s changes %s, which a command must not change: it decides what runs outside, or was denied", made.Branch, printable.Line(l.Path))
 		}
 	}
 	return cli.Errorf(cli.NegativeStatus, nothing+"merge again", "%s: %s", printable.Line(left[0].Path), printable.Line(left[0].Reason))

@@ -183,7 +183,7 @@ func TestSessionNarrowedEvidence(t *testing.T) {
 		"what session w does not have":     {"--memory", "64M"},
 		"stays readable":                   {"--deny-read", "part"},
 		"what session w does not have\n":   {"--ro", "/root/hidden"},
-		"wants what session w does":        {"--profile", "agent-network"},
+		"needs more than session w does":   {"--profile", "agent-network"},
 		"what session w does not have\n\n": {"--net", "host"},
 	} {
 		_, errs, status := l.does("", append(append([]string{"run", "--session", "w"}, flags...), "--", "touch", "ran")...)

@@ -229,7 +229,7 @@ func TestSessionStatuses(t *testing.T) {
 		"not found":      {[]string{"run", "--session", "w", "--", "nosuch"}, 127, "nosuch"},
 		"not executable": {[]string{"run", "--session", "w", "--", "/etc/passwd"}, 126, "permission denied"},
 		"time limit":     {[]string{"run", "--session", "w", "--timeout", "200ms", "--", "sleep", "100"}, 124, "time limit of 200ms"},
-		"no session":     {[]string{"run", "--session", "x", "--", "touch", "ran"}, 125, "session x does not run"},
+		"no session":     {[]string{"run", "--session", "x", "--", "touch", "ran"}, 125, "session x is not running"},
 		"no name":        {[]string{"run", "--session", "a/b", "--", "touch", "ran"}, 125, "is not a valid session name"},
 		"more than it":   {[]string{"run", "--session", "w", "--rw", "/srv", "--", "touch", "ran"}, 125, "does not have"},
 		"its network":    {[]string{"run", "--session", "w", "--net", "host", "--", "touch", "ran"}, 125, "does not have"},
@@ -240,7 +240,7 @@ func TestSessionStatuses(t *testing.T) {
 		"a shell":        {[]string{"shell", "--session", "w", "--plain-git", "-c", "exit 3"}, 3, ""},
 		"same flags":     {[]string{"run", "--session", "w", "--net", "loopback", "--env", "A=b", "--", "sh", "-c", "test $A = b"}, 0, ""},
 		"too many words": {[]string{"run", "--session", "w", "--", "true", strings.Repeat("x", 100_000), strings.Repeat("y", 100_000)}, 0, ""},
-		"no such one":    {[]string{"session", "end", "x"}, 1, "does not run"},
+		"no such one":    {[]string{"session", "end", "x"}, 1, "is not running"},
 		"plan unbound":   {[]string{"session", "start", "--name", "y", "--plain-git", "--rw", "/proc"}, 125, "hint"},
 	} {
 		out, errs, status := l.does("", c.args...)

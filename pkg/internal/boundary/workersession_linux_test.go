@@ -117,7 +117,7 @@ func TestWorkerInSessionKilled(t *testing.T) {
 	if status := w.end(); status != 0 {
 		t.Errorf("the twin that nobody kills: status %d: %s", status, &w.stderr)
 	}
-	if _, errs, status := l.does("", "worker", "--session", "nosuch"); status != 125 || !strings.Contains(errs, "session nosuch does not run") {
+	if _, errs, status := l.does("", "worker", "--session", "nosuch"); status != 125 || !strings.Contains(errs, "session nosuch is not running") {
 		t.Errorf("without the session: %d %s", status, errs)
 	}
 }

@@ -130,7 +130,7 @@ func TestNamedSession(t *testing.T) {
 	hook := strings.ReplaceAll(inSession(claude.hook(t)), "--session auto", "--session work")
 	o := s.feed(claude.reports(t, s.dir, "readlink /proc/self/ns/net"), hook).mustExit(t, 0)
 	command, _ := answerOf(t, "claude", o.stdout).input["command"].(string)
-	if o = s.shell(command).mustExit(t, 125); !strings.Contains(o.stderr, "session work does not run") || o.stdout != "" {
+	if o = s.shell(command).mustExit(t, 125); !strings.Contains(o.stderr, "session work is not running") || o.stdout != "" {
 		t.Errorf("without the session: %v", o)
 	}
 	s.shell("ethos-sandbox session start --name work").mustSucceed(t)

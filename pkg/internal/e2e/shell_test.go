@@ -45,7 +45,7 @@ func TestShellDecides(t *testing.T) {
 func TestShellSaysWhyNothingDecides(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
 	s := newSession(t)
-	for name, hint := range map[string]string{"coding_ethos.yml": "hint: mend the file", "repo_config.yaml": "hint: mend that"} {
+	for name, hint := range map[string]string{"coding_ethos.yml": "hint: fix the file", "repo_config.yaml": "hint: fix that"} {
 		s.write(name, "version: 2\n")
 		for range 3 { // whichever of the programs ends first
 			o := s.shell("ethos-sandbox shell -c 'touch ran'").mustExit(t, 125)
