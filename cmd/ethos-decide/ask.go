@@ -18,7 +18,7 @@ import (
 func (t *truster) ask(f candidate, last trust.Entry) (bool, error) {
 	terminal, err := terminalOf(t.sys)
 	if err != nil {
-		return false, cli.Errorf(cli.Usage, "ask a person to run it in a terminal; for provisioning: --digest "+f.digest+", or --yes",
+		return false, cli.Errorf(cli.Usage, "a person must run it in a terminal; for provisioning: --digest "+f.digest+", or --yes",
 			"%s is not trusted: there is no terminal to ask on (%w)", f.path, err)
 	}
 	defer terminal.Close()

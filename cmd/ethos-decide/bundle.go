@@ -118,7 +118,7 @@ func (c *bundleInstallCmd) Run(ctx context.Context, sys *cli.System) error {
 	case errors.Is(err, os.ErrPermission):
 		return cli.Errorf(cli.BadInput, "run it as root", "bundle %v: %w", b.Manifest, err)
 	case err != nil:
-		return cli.Errorf(cli.BadInput, "nothing is partly installed; in a container, or if "+ceiling.Dir+" is a mount, install it at the source of that", "bundle %v: %w", b.Manifest, err)
+		return cli.Errorf(cli.BadInput, "nothing is partly installed; in a container, or if "+ceiling.Dir+" is a mount, install it where the container or the mount comes from", "bundle %v: %w", b.Manifest, err)
 	case !done:
 		return sys.Printf("%s is already installed: %s\n", b.Manifest.String(), limit.Digest)
 	case before != nil:
@@ -138,7 +138,7 @@ func trustedKeys(file string) (string, error) {
 	}
 	text, err := ceiling.TrustedKeys()
 	if err != nil {
-		return "", cli.Errorf(cli.BadInput, "check that the public key is the right one, then install it as root: install -m 644 -D KEY.pub "+ceiling.Dir+"/"+ceiling.Keys, "no trusted keys: %w", err)
+		return "", cli.Errorf(cli.BadInput, "check that the public key is the right one, then install it as root: install -m 644 -D KEY.pub "+ceiling.Dir+"/"+ceiling.Keys, "cannot read the trusted keys: %w", err)
 	}
 	return string(text), nil
 }

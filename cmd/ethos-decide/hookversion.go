@@ -72,9 +72,9 @@ func versionNote(a setup.Agent, have string, err error) string {
 	case err != nil:
 		return err.Error()
 	case older(have, a.Tested):
-		return fmt.Sprintf("%s is %s; only %s and later are known to obey the hook (%s). Update it.", a.Program, have, a.Tested, a.By)
+		return fmt.Sprintf("%s is %s; only %s and later are known to obey the hook, from %s. Update it.", a.Program, have, a.Tested, a.By)
 	}
-	return fmt.Sprintf("%s is %s; %s and later are known to obey the hook (%s).", a.Program, have, a.Tested, a.By)
+	return fmt.Sprintf("%s is %s; %s and later are known to obey the hook, from %s.", a.Program, have, a.Tested, a.By)
 }
 
 // older compares dotted version numbers.

@@ -153,7 +153,7 @@ Status 1: the call was not approved, or no approval exists for it; 2: there is n
 // Run implements the command.
 func (c *approveCmd) Run(_ context.Context, sys *cli.System) error {
 	if trust.Inside(os.DirFS("/proc")) {
-		return cli.Errorf(cli.NegativeStatus, "ask a person to run it outside of ethos-sandbox", "approve: a confined command cannot approve anything")
+		return cli.Errorf(cli.NegativeStatus, "a person must run it outside of ethos-sandbox", "approve: a confined command cannot approve anything")
 	}
 	memory := trust.New(sys.Getenv)
 	list, err := memory.Refused(sys.Now())
@@ -179,7 +179,7 @@ func (c *approveCmd) Run(_ context.Context, sys *cli.System) error {
 	}
 	if !c.Yes {
 		if yes, err := askOn(sys, page+question); err != nil {
-			return cli.Errorf(cli.Usage, "ask a person to run it in a terminal; for automation: --yes", "%s is not approved: there is no terminal to ask on (%w)", r.ID, err)
+			return cli.Errorf(cli.Usage, "a person must run it in a terminal; for automation: --yes", "%s is not approved: there is no terminal to ask on (%w)", r.ID, err)
 		} else if !yes {
 			return cli.Negative
 		}

@@ -13,7 +13,7 @@ type trustCmd struct{}
 // Run implements the command.
 func (*trustCmd) Run(_ context.Context, sys *cli.System) error {
 	if trust.Inside(os.DirFS("/proc")) {
-		return cli.Errorf(cli.Refused, "ask a person to run it outside of ethos-sandbox", "trust: a confined command cannot trust anything")
+		return cli.Errorf(cli.Refused, "a person must run it outside of ethos-sandbox", "trust: a confined command cannot trust anything")
 	}
 	g, err := newGuard(sys)
 	if err != nil {

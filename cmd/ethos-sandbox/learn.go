@@ -207,7 +207,7 @@ func (l *learning) take(flag string, d record.Denial) {
 func (l *learning) patch(workspace string) error {
 	if len(l.given) == 0 {
 		if !l.passed {
-			l.sys.Fail("the command failed for a reason that no declaration would remove", "its own messages say why")
+			l.sys.Fail("found nothing that a declaration would allow", "the command's own messages say why it failed")
 		}
 		return nil
 	}

@@ -20,7 +20,7 @@ func smallest(ctx context.Context, sys *cli.System, spec sandbox.Spec, proposals
 	r := prove.Smallest(ctx, spec, proposals, follow, prove.Bounds{Runs: prove.DefaultBounds.Runs, Time: long})
 	sandbox.Release()
 	if r.Proved {
-		sys.Warn(fmt.Sprintf("proved by %d runs: the command passes with the proposed grants, and fails without any one of them", r.Runs), "")
+		sys.Warn(fmt.Sprintf("proved by %d runs: the command passes with the proposed grants, and fails if one of them is missing", r.Runs), "")
 	} else {
 		sys.Warn("the proposed grants are not proved: "+printable.Line(r.Why), "")
 	}

@@ -93,7 +93,7 @@ func writable(plan *sandbox.Plan) (roots []string) {
 // ended.
 func remember(sys *cli.System, network string, roots []string, dir string, a *asker, err error) (end func()) {
 	lost := func(err error) {
-		sys.Warn("cannot record which files this command wrote while it could reach the network: "+err.Error(), "the command runs; ethos-sandbox doctor shows the state folder")
+		sys.Warn("cannot record where the files that this command writes come from: "+err.Error(), "the command runs; ethos-sandbox doctor shows the state folder")
 	}
 	if err != nil {
 		lost(err)

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var errOrphan = errors.New("its parent process has ended")
+var errOrphan = errors.New("the parent process has ended")
 
 // DieWithParent asks the kernel to kill this process when its parent ends:
 // prctl(2), PR_SET_PDEATHSIG. Everything inside dies with it. The setting

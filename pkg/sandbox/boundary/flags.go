@@ -20,7 +20,7 @@ type Flags struct {
 	Profile           string   `placeholder:"NAME" help:"Profile to start from: lint-offline, workspace, debug, agent-shell, agent-network, agent, test-loopback or build."`
 	Agent             string   `placeholder:"NAME" help:"The agent that the command starts, if the name of its program does not show it. Implies --profile agent."`
 	Workspace         string   `placeholder:"DIR" help:"The work space, as a path without symbolic links. Default: the git work tree around the working directory, else that directory."`
-	Ro                []string `placeholder:"PATH" sep:"none" help:"Let the command read a path. The work space itself, which most profiles can write, becomes read-only."`
+	Ro                []string `placeholder:"PATH" sep:"none" help:"Let the command read a path. For the work space itself, which most profiles can write, this makes it read-only."`
 	Rw                []string `placeholder:"PATH" sep:"none" help:"Let the command read and write a path."`
 	DenyRead          []string `placeholder:"PATH" sep:"none" help:"Deny reading and writing a path. A pattern such as **/*.pem stands for the files and directories that match when the run begins, not for later ones."`
 	DenyWrite         []string `placeholder:"PATH" sep:"none" help:"Deny writing a path. A pattern with * works as with --deny-read."`
@@ -40,7 +40,7 @@ type Flags struct {
 	CaBundle          string   `placeholder:"FILE" help:"With --net proxy: certificate and key (PEM) of your own CA, which open the TLS of the hosts in --allow-request and --inject."`
 	AllowRequest      []string `placeholder:"'HOST METHODS PATHS'" sep:"none" help:"Allow only these requests to a host: 'api.example.com GET,HEAD /v1/*'."`
 	Inject            []string `placeholder:"'HOST HEADER=NAME'" sep:"none" help:"Give the command a sentinel instead of the value of the variable NAME; the host gets the value, in that header field."`
-	ProxyEnv          bool     `help:"With --net proxy: set HTTP_PROXY and the like inside, for programs that insist on a proxy; most need none."`
+	ProxyEnv          bool     `help:"With --net proxy: set HTTP_PROXY and the like inside, for programs that insist on a proxy; others need none."`
 	Publish           []string `placeholder:"[ADDRESS:]HOSTPORT:PORT" sep:"none" help:"Forward a port of the host's loopback to a port inside."`
 	PublishAny        bool     `help:"With --publish: allow addresses that other machines can reach."`
 	UnixSocket        []string `placeholder:"PATH" sep:"none" help:"Let the command connect to a socket file of the host."`
