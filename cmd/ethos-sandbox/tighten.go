@@ -123,7 +123,7 @@ func tell(sys *cli.System, t *explain.Tally) {
 		case g.Runs == 0:
 			sys.Warn(name+": no recorded run had it", "")
 		case g.Known == 0:
-			sys.Warn(fmt.Sprintf("%s: unknown whether the runs that had it used it (%d runs)", name, g.Runs), "")
+			sys.Warn(fmt.Sprintf("%s: unknown whether a run used it (%d had it)", name, g.Runs), "")
 		case g.Unused():
 			sys.Warn(fmt.Sprintf("%s: no run used it (of %d)", name, g.Known), "")
 		case g.OnlyRead():

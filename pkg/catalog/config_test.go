@@ -157,7 +157,7 @@ func TestConfigErrors(t *testing.T) {
 		"sandbox: {network_tools: [{tool: make, allow_domains: ['010.0.0.1']}]}\n":                    `c:1:56: network_tools: make: pattern "010.0.0.1": write the address as 8.0.0.1 | `,
 		"tools: [{id: x, match: [x], capabilities: {network: {deny_domains: ['*x']}}}]\n":             `c:1:9: tool x: network.deny_domains: pattern "*x": a star stands for whole labels, at the front: *.example.com | `,
 		"sandbox: {network_tools: [{tool: make, allow_domains: [localhost]}]}\n":                      "c:1:56: network_tools: make: pattern \"localhost\": this would allow every service of this machine; name the port of one, such as localhost:5432 | ",
-		"sandbox: {network_tools: [{tool: make, allow_domains: [127.0.0.0/8]}]}\n":                    "c:1:56: network_tools: make: pattern \"127.0.0.0/8\": every service of this machine listens there",
+		"sandbox: {network_tools: [{tool: make, allow_domains: [127.0.0.0/8]}]}\n":                    "c:1:56: network_tools: make: pattern \"127.0.0.0/8\": this would allow every service of this machine",
 		"sandbox: {network_tools: [{tool: npm-audit, sni: open}]}\n":                                  `c:1:50: network_tools: npm-audit: sni "open" is not known | write require or allow`,
 		"sandbox: {network_tools: [{tool: make, sni: allow}]}\n":                                      "c:1:45: network_tools: make: sni is for mode proxy, not for loopback | write {tool: make, allow_domains: [example.com]}",
 		"sandbox: {network_tools: [{tool: npm-audit, allow: [{host: a.example, methods: [get]}], mitm: {ca_bundle: ~/a.pem}}]}\n": `c:1:53: network_tools: npm-audit: allow: request rule for a.example: "get" is not a method; write methods as GET,HEAD | `,

@@ -310,7 +310,7 @@ func TestRequiredExport(t *testing.T) {
 
 	// A record of the future is no young one.
 	m.user(`mkdir -p clone/.coding-ethos/traces/2999/01 && printf '{"schema":"ethos/v1","id":"x","time":"2999-01-01T00:00:00Z"}\n' >clone/.coding-ethos/traces/2999/01/01.ndjson`).mustSucceed(t)
-	call(2, "clone/.coding-ethos/traces are older, or of the future")
+	call(2, "clone/.coding-ethos/traces are older, or dated in the future")
 	m.user("rm -r clone/.coding-ethos/traces/2999").mustSucceed(t)
 	exportAll(".", "clone")
 	call(0, "ethos-sandbox")

@@ -21,7 +21,7 @@ func TestTighten(t *testing.T) {
 	s.shell("ethos-decide trust --yes repo_config.yaml").mustSucceed(t)
 
 	s.shell("ethos-facts -- cat " + s.home + "/data/in | ethos-decide | ethos-sandbox | ethos-trace").mustSucceed(t)
-	if o := s.shell("ethos-sandbox learn --tighten").mustSucceed(t); o.stdout != "" || strings.Count(o.stderr, "what was used is known of no run") != 3 {
+	if o := s.shell("ethos-sandbox learn --tighten").mustSucceed(t); o.stdout != "" || strings.Count(o.stderr, "unknown whether a run used it") != 3 {
 		t.Errorf("nothing was observed: %s", o)
 	}
 	s.shell("ethos-facts -- cat " + s.home + "/data/in " + s.home + "/made/in | ethos-decide | ethos-sandbox --explain | ethos-trace").mustSucceed(t)
