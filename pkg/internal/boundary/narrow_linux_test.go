@@ -177,14 +177,14 @@ func TestSessionNarrowedEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	for why, flags := range map[string][]string{
-		"stays writable":                   {"--deny-write", "part"},
-		"no such file":                     {"--deny-write", "nosuch"},
-		"/dev or /proc":                    {"--deny-write", "/"},
-		"what session w does not have":     {"--memory", "64M"},
-		"stays readable":                   {"--deny-read", "part"},
-		"what session w does not have\n":   {"--ro", "/root/hidden"},
-		"needs more than session w does":   {"--profile", "agent-network"},
-		"what session w does not have\n\n": {"--net", "host"},
+		"stays writable":                             {"--deny-write", "part"},
+		"no such file":                               {"--deny-write", "nosuch"},
+		"/dev or /proc":                              {"--deny-write", "/"},
+		"something that session w does not have":     {"--memory", "64M"},
+		"stays readable":                             {"--deny-read", "part"},
+		"something that session w does not have\n":   {"--ro", "/root/hidden"},
+		"needs more than session w has":              {"--profile", "agent-network"},
+		"something that session w does not have\n\n": {"--net", "host"},
 	} {
 		_, errs, status := l.does("", append(append([]string{"run", "--session", "w"}, flags...), "--", "touch", "ran")...)
 		if status != 125 || !strings.Contains(errs, strings.TrimSpace(why)) || !strings.Contains(errs, "hint: ") {
