@@ -66,7 +66,7 @@ func signer(ctx context.Context, name string, bySSH bool) (attest.Signer, error)
 	}
 	key, err := privateKey(name)
 	if errors.Is(err, errOpenSSH) {
-		return nil, cli.Errorf(cli.BadInput, "give it as --ssh-key, which also takes the public half of a key that ssh-agent has", "%w", err)
+		return nil, cli.Errorf(cli.BadInput, "use --ssh-key, which also takes the public half of a key that ssh-agent has", "%w", err)
 	}
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func privateKey(name string) (crypto.Signer, error) {
 	case errors.Is(err, errOpenSSH):
 		return nil, cli.Errorf(cli.BadInput, attest.KeyHint, "private key: %s: %w", name, err)
 	case err != nil:
-		return nil, cli.Errorf(cli.BadInput, "name the file with the private half, of which openssl pkey -pubout made this one", "private key: %s: %w", name, err)
+		return nil, cli.Errorf(cli.BadInput, "name the private key file from which openssl pkey -pubout made this one", "private key: %s: %w", name, err)
 	}
 	if mode := info.Mode(); mode.IsRegular() && mode.Perm()&0o077 != 0 {
 		return nil, cli.Errorf(cli.BadInput, "chmod 600 "+name+"; if others could have read it, create a new key", "private key: %s has mode %04o: others than its owner may use it", name, mode.Perm())
