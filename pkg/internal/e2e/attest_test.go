@@ -245,8 +245,8 @@ func keysNameTheWayOut(t *testing.T, s *session, attest string) {
 	t.Helper()
 	for prepare, way := range map[string]string{
 		"rm -f .git/k": "openssl genpkey", "echo x >.git/k; chmod 600 .git/k": "openssl genpkey", "cp .git/key .git/k; chmod 640 .git/k": "chmod 600 .git/k",
-		"cp .git/half .git/k; chmod 644 .git/k": "private half, of which openssl pkey -pubout made this one", "echo ssh-ed25519 AAAA ada@example.com >.git/k": "give it as --ssh-key",
-		"printf '%s OPENSSH PRIVATE KEY-----\nAAAA\n%s OPENSSH PRIVATE KEY-----\n' -----BEGIN -----END >.git/k; chmod 600 .git/k": "give it as --ssh-key",
+		"cp .git/half .git/k; chmod 644 .git/k": "private key file from which openssl pkey -pubout made this one", "echo ssh-ed25519 AAAA ada@example.com >.git/k": "use --ssh-key",
+		"printf '%s OPENSSH PRIVATE KEY-----\nAAAA\n%s OPENSSH PRIVATE KEY-----\n' -----BEGIN -----END >.git/k; chmod 600 .git/k": "use --ssh-key",
 	} {
 		if o := s.shell(prepare+"; "+attest+".git/k").mustExit(t, 3); !strings.Contains(o.stderr, way) || o.stdout != "" {
 			t.Errorf("%s: no way out: %v", prepare, o)
