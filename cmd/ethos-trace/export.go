@@ -38,7 +38,7 @@ func (c *exportCmd) Run(_ context.Context, sys *cli.System) error {
 	}
 	if c.All {
 		if c.Store != "" {
-			return cli.Errorf(cli.Usage, "leave one of them out", "--store and --all-workspaces exclude each other")
+			return cli.Errorf(cli.Usage, "omit one of them", "--store and --all-workspaces exclude each other")
 		}
 		if order.Workspace = trace.WorkTree(sys.Dir); sys.Getenv("ETHOS_STORE") == "" {
 			order.Store = ""
