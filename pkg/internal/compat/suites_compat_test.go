@@ -103,7 +103,8 @@ func cpython(_ *testing.T, data string) (units []Unit) {
 	for _, module := range strings.Fields(python) {
 		units = append(units, Unit{
 			Name: module, Dir: dir, Report: "report.xml", Parse: ParseJUnit,
-			Argv: []string{"env", "PYTHONPATH=" + dir, "python3.11", "-m", "test", "--timeout", "240", "--junit-xml", "report.xml", module},
+			// test_4_daemon_threads looks for the tests where Python is installed, and waits for ever.
+			Argv: []string{"env", "PYTHONPATH=" + dir, "python3.11", "-m", "test", "-i", "test_4_daemon_threads", "--timeout", "240", "--junit-xml", "report.xml", module},
 		})
 	}
 	return units
