@@ -57,6 +57,12 @@ func TestStreamInItsPlace(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
 	in := filepath.Join(t.TempDir(), "in")
 	write(t, in, "given\n")
+	if _, err := unix.FcntlInt(0, unix.F_GETFD, 0); err != nil {
+		null, err := unix.Open(os.DevNull, unix.O_RDWR, 0) // the lowest number that is free
+		if t.Logf("descriptor 0 was not open; %d is now: %v", null, err); null != 0 {
+			t.FailNow()
+		}
+	}
 	stdin, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ import (
 type collector struct {
 	t       *testing.T
 	server  *httptest.Server
+	mu      sync.Mutex // held while a request is taken: several exporters send at once
 	answers []func(w http.ResponseWriter, r *http.Request) (accepted bool)
 	refuses string // answer 400 to requests with this text
 	headers http.Header
@@ -44,6 +46,8 @@ func newCollector(t *testing.T) *collector {
 
 func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.text.Write(body)
 	c.headers = r.Header
 	if c.refuses != "" && strings.Contains(string(body), c.refuses) {
@@ -53,7 +57,9 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(c.answers) > 0 {
 		answer := c.answers[0]
 		c.answers = c.answers[1:]
-		if !answer(w, r) {
+		c.mu.Unlock() // it may take its time
+		goesOn := answer(w, r)
+		if c.mu.Lock(); !goesOn {
 			return
 		}
 	}
