@@ -32,7 +32,7 @@ func sign(ctx context.Context, sys *cli.System, order proof.AttestOrder) error {
 	}
 	predicate, err := attest.Make(order.Want, order.Needs, lines)
 	if home := sys.Getenv("HOME"); path.IsAbs(home) {
-		predicate.Home = home
+		predicate.Home = path.Clean(home)
 	}
 	var bundle []byte
 	if err == nil {
