@@ -61,14 +61,17 @@ func (v *View) Apply(ctx context.Context, changes []Change) Result {
 		return a.result
 	}
 	changes = a.allowed(changes)
+	wholes := wholeDirs(changes)
 	for _, c := range slices.Backward(changes) {
 		if c.Op == record.WriteDeleted {
 			a.one(ctx, c, a.remove)
 		}
 	}
-	for _, c := range changes {
-		if c.Op != record.WriteDeleted {
-			a.one(ctx, c, a.put)
+	for i := 0; i < len(changes); i++ {
+		if n := wholes[i]; n > 0 && ctx.Err() == nil && a.move(changes[i:i+n]) {
+			i += n - 1
+		} else if changes[i].Op != record.WriteDeleted {
+			a.one(ctx, changes[i], a.put)
 		}
 	}
 	for _, m := range slices.Backward(a.modes) {
@@ -210,12 +213,16 @@ func (a *applier) note(c Change) {
 	}
 	defer dir.Close()
 	if st, err := stampOf(int(dir.Fd()), name); err == nil {
-		if a.view.Applied == nil {
-			a.view.Applied = map[string]applied{}
-		}
-		if delete(a.view.Applied, c.Path); st.there {
-			a.view.Applied[c.Path] = applied{st.Ino, st.Ctime}
-		}
+		a.noteState(c.Path, st)
+	}
+}
+
+func (a *applier) noteState(path string, st stamp) {
+	if a.view.Applied == nil {
+		a.view.Applied = map[string]applied{}
+	}
+	if delete(a.view.Applied, path); st.there {
+		a.view.Applied[path] = applied{st.Ino, st.Ctime}
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 func (v *View) Changes(ctx context.Context) ([]Change, error) {
 	var all []Change
 	for i, root := range v.Roots {
-		w := &walker{ctx: ctx, view: v, root: i, links: map[[2]uint64]string{}}
+		w := &walker{ctx: ctx, view: v, root: i, links: map[[2]uint64]string{}, sums: &sums{}}
 		upper, err := openDir(unix.AT_FDCWD, v.Upper(i))
 		if err != nil {
 			return nil, err
@@ -28,14 +28,18 @@ func (v *View) Changes(ctx context.Context) ([]Change, error) {
 		if err == nil {
 			err = w.rootMode(upper, lower)
 		}
+		var opaque bool
 		if err == nil {
-			err = w.directory(upper, lower, "", false)
+			_, opaque, err = isOpaque(upper)
+		}
+		if err == nil {
+			err = w.directory(upper, lower, "", opaque)
 		}
 		upper.Close()
 		if lower != nil {
 			lower.Close()
 		}
-		if err != nil {
+		if err = errors.Join(err, w.sums.finish(w.list)); err != nil {
 			return nil, err
 		}
 		all = append(all, w.list...)
@@ -51,6 +55,7 @@ type walker struct {
 	root  int
 	list  []Change
 	links map[[2]uint64]string // the first path of files with several
+	sums  *sums
 }
 
 // openDir opens a directory for listing. A directory in an upper layer that its
@@ -100,10 +105,6 @@ func (w *walker) rootMode(upper, lower *os.File) error {
 func (w *walker) directory(upper, lower *os.File, rel string, opaque bool) error {
 	if err := w.ctx.Err(); err != nil {
 		return canceled(w.ctx)
-	}
-	opaque, err := isOpaque(upper, opaque)
-	if err != nil {
-		return fmt.Errorf("%s: %w", rel, err)
 	}
 	names, err := upper.Readdirnames(-1)
 	if err != nil {
@@ -164,7 +165,7 @@ func (w *walker) entry(upper, lower *os.File, rel, name string, opaque bool) err
 		}
 	}
 	c := w.change(rel, u, l)
-	if err := w.fill(&c, int(upper.Fd()), name, u); err != nil {
+	if err := w.fill(&c, int(upper.Fd()), name, l); err != nil {
 		return err
 	}
 	if l.there && l.Mode == u.Mode && w.equal(&c, lower, name, l) {
@@ -194,7 +195,9 @@ func (w *walker) link(c *Change, u stamp) {
 }
 
 func (w *walker) subdirectory(upper, lower *os.File, rel, name string, u, l stamp, opaque bool) error {
-	if !isDir(l) || l.Mode != u.Mode {
+	at := len(w.list)
+	listed := !isDir(l) || l.Mode != u.Mode
+	if listed {
 		w.list = append(w.list, w.change(rel, u, l))
 	}
 	dir, err := forced(int(upper.Fd()), name, unix.O_RDONLY|unix.O_DIRECTORY, u.Mode)
@@ -209,7 +212,16 @@ func (w *walker) subdirectory(upper, lower *os.File, rel, name string, u, l stam
 		}
 		defer below.Close()
 	}
-	return w.directory(dir, below, rel, opaque)
+	has, own, err := isOpaque(dir)
+	if err != nil {
+		return fmt.Errorf("%s: %w", rel, err)
+	}
+	err = w.directory(dir, below, rel, opaque || own)
+	if listed {
+		c := &w.list[at]
+		c.attrs, c.below, c.stays = has, len(w.list)-at-1, opaque
+	}
+	return err
 }
 
 // gone records a deletion; the content of a directory comes after it.
@@ -252,7 +264,7 @@ func (w *walker) goneBelow(lower *os.File, rel, name string) error {
 // change returns the change of one name, without content.
 func (w *walker) change(rel string, u, l stamp) Change {
 	root := w.view.Roots[w.root].Path
-	c := Change{Root: w.root, Rel: rel, Path: filepath.Join(root, rel), Op: record.WriteCreated, Type: typeOf(u.Mode), Mode: u.Mode & 0o7777, lower: l}
+	c := Change{Root: w.root, Rel: rel, Path: filepath.Join(root, rel), Op: record.WriteCreated, Type: typeOf(u.Mode), Mode: u.Mode & 0o7777, lower: l, upper: u}
 	if l.there {
 		c.Op = record.WriteModified
 		if was := typeOf(l.Mode); was != c.Type {

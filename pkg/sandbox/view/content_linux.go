@@ -2,11 +2,8 @@ package view
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strconv"
@@ -19,20 +16,39 @@ import (
 // itself, the kernel stores it under another name, or returns EOPNOTSUPP.
 const marks = "user.overlay."
 
-// isOpaque reads the attributes of a directory. A redirect, or a file whose
-// data is only in another layer, cannot occur with userxattr; it is an error,
-// because its meaning is unknown.
-func isOpaque(dir *os.File, above bool) (bool, error) {
+// attrsOf reads the attributes. A redirect, or a file whose data is only in
+// another layer, cannot occur with userxattr; it is an error, because its
+// meaning is unknown.
+func attrsOf(f *os.File) (attrs, error) {
+	var buf [1024]byte
+	n, err := unix.Flistxattr(int(f.Fd()), buf[:])
+	switch {
+	case errors.Is(err, unix.EOPNOTSUPP), err == nil && n == 0:
+		return noAttrs, nil
+	case err == nil && string(buf[:n]) == marks+"opaque\x00":
+		return opaqueMark, nil
+	case err != nil && !errors.Is(err, unix.ERANGE):
+		return otherAttrs, &fs.PathError{Op: "flistxattr", Path: f.Name(), Err: err}
+	}
 	for _, mark := range []string{"redirect", "metacopy"} {
-		if has, err := xattr(dir, marks+mark); err != nil || has != "" {
-			return false, errors.Join(err, fmt.Errorf("the upper layer has the mark %s", mark))
+		if has, err := xattr(f, marks+mark); err != nil || has != "" {
+			return otherAttrs, errors.Join(err, fmt.Errorf("the upper layer has the mark %s", mark))
 		}
+	}
+	return otherAttrs, nil
+}
+
+// isOpaque reads the attributes of a directory. opaque says that nothing of the
+// lower directory is visible in it.
+func isOpaque(dir *os.File) (has attrs, opaque bool, err error) {
+	if has, err = attrsOf(dir); err != nil || has == noAttrs {
+		return has, false, err
 	}
 	value, err := xattr(dir, marks+"opaque")
 	if value != "" && value != "y" {
 		err = fmt.Errorf("the upper layer has the mark opaque=%q", value)
 	}
-	return above || value == "y", err
+	return has, value == "y", err
 }
 
 func xattr(f *os.File, name string) (string, error) {
@@ -47,21 +63,25 @@ func xattr(f *os.File, name string) (string, error) {
 	return string(buf[:n]), nil
 }
 
-// fill reads the content.
-func (w *walker) fill(c *Change, dir int, name string, u stamp) error {
+// fill reads the content. The hash of a file that can only differ from the
+// lower one is computed later: the change must be listed next.
+func (w *walker) fill(c *Change, dir int, name string, l stamp) error {
 	switch c.Type {
 	case "file":
-		c.Size = u.Size
-		f, err := forced(dir, name, unix.O_RDONLY, u.Mode)
+		c.Size = c.upper.Size
+		f, err := forced(dir, name, unix.O_RDONLY, c.upper.Mode)
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		for _, mark := range []string{"redirect", "metacopy"} {
-			if has, err := xattr(f, marks+mark); err != nil || has != "" {
-				return errors.Join(err, fmt.Errorf("%s: the upper layer has the mark %s", c.Path, mark))
-			}
+		if c.attrs, err = attrsOf(f); err != nil {
+			f.Close()
+			return fmt.Errorf("%s: %w", c.Path, err)
 		}
+		if l.Mode != c.upper.Mode || l.Size != c.Size {
+			w.sums.later(len(w.list), f)
+			return nil
+		}
+		defer f.Close()
 		c.Sum, err = sum(f)
 		return err
 	case "symlink":
@@ -95,14 +115,6 @@ func (w *walker) equal(c *Change, lower *os.File, name string, l stamp) bool {
 		return true
 	}
 	return false
-}
-
-func sum(f *os.File) (string, error) {
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 func readlink(dir int, name string) (string, error) {

@@ -77,7 +77,7 @@ func (v *View) touched(root int, rel string) (bool, error) {
 			return false, err
 		}
 		dir = next
-		if opaque, err := isOpaque(dir, false); opaque || err != nil {
+		if _, opaque, err := isOpaque(dir); opaque || err != nil {
 			dir.Close()
 			return opaque, err
 		}

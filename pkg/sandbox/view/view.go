@@ -35,8 +35,21 @@ type Change struct {
 	To    string // target of a symlink
 	Link  string // another path of the same file
 	lower stamp  // the directory's own version
-	since bool   // somebody changed that version since the view was created
+	upper stamp  // the view's version
+	since bool   // somebody changed the directory's version since the view was created
+	below int    // for a directory that only the view has: the number of changes in it
+	attrs attrs  // extended attributes of the view's version
+	stays bool   // a directory around it is opaque, which would hide the lower version
 }
+
+// attrs says which extended attributes a file of the upper layer has.
+type attrs int
+
+const (
+	noAttrs    attrs = iota
+	opaqueMark       // only the mark of a directory that hides the lower one
+	otherAttrs
+)
 
 // Left is a change that was not applied.
 type Left struct {
@@ -53,6 +66,7 @@ type stamp struct {
 	Size       int64
 	Mtime      [2]int64
 	Ctime      [2]int64
+	names      uint64 // hard links
 	there, own bool
 }
 
