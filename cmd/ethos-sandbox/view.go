@@ -106,10 +106,11 @@ func (f *viewFlags) settle(ctx context.Context, sys *cli.System, plan *sandbox.P
 		return errors.Join(ended, fmt.Errorf("copy-on-write view: %w", err))
 	}
 	var changes []view.Change
+	var writes *record.Writes
 	if out != nil && out.Writes != nil { // listed for the evidence already
-		changes = out.Changes
-	} else {
-		changes, err = v.Changes(ctx)
+		changes, writes = out.Changes, out.Writes
+	} else if changes, err = v.Changes(ctx); err == nil {
+		writes = view.Writes(changes, 0)
 	}
 	if err != nil {
 		v.Close()
@@ -118,7 +119,7 @@ func (f *viewFlags) settle(ctx context.Context, sys *cli.System, plan *sandbox.P
 	if f.Keep != "" {
 		return errors.Join(ended, f.keep(ctx, sys, v, changes, plan))
 	}
-	if err := f.conclude(ctx, sys, v, changes, ended == nil); err != nil && ended == nil {
+	if err := f.conclude(ctx, sys, v, changes, writes, ended == nil); err != nil && ended == nil {
 		return err
 	}
 	return ended
@@ -152,13 +153,13 @@ func (f *viewFlags) keep(ctx context.Context, sys *cli.System, v *view.View, cha
 
 // conclude shows the changes of a transaction, and applies or discards them.
 // What is neither applied nor discarded is kept as a workspace.
-func (f *viewFlags) conclude(ctx context.Context, sys *cli.System, v *view.View, changes []view.Change, passed bool) error {
+func (f *viewFlags) conclude(ctx context.Context, sys *cli.System, v *view.View, changes []view.Change, writes *record.Writes, passed bool) error {
 	if len(changes) == 0 {
 		sys.Warn("the command changed nothing", "")
 		return v.Remove()
 	}
 	answer := string(f.Transaction)
-	show(sys, changes)
+	show(sys, changes, writes)
 	switch {
 	case answer == string(cli.Chosen) && typed(sys):
 		answer = ask(sys)
@@ -229,9 +230,8 @@ func told(sys *cli.System, result view.Result) error {
 // maxShownChanges limits the lines about changes.
 const maxShownChanges = 100
 
-// show lists changes on standard error.
-func show(sys *cli.System, changes []view.Change) {
-	w := view.Writes(changes, 0)
+// show lists changes on standard error; w is their summary.
+func show(sys *cli.System, changes []view.Change, w *record.Writes) {
 	text := fmt.Sprintf("changes in its view of the work space: %d created, %d modified, %d deleted, %d bytes", w.Created, w.Modified, w.Deleted, w.Bytes)
 	for i, c := range changes {
 		if i == maxShownChanges {

@@ -34,7 +34,7 @@ const rounds = 41
 func BenchmarkFigures(b *testing.B) {
 	probetest.Need(b, probetest.UserNS, "command:git")
 	f := &figures{B: b, dir: build(b)}
-	for _, measure := range []func(){f.starts, f.versions, f.workspace, f.hooks, f.decisions, f.lines, f.million, f.git} {
+	for _, measure := range []func(){f.starts, f.versions, f.workspace, f.hooks, f.decisions, f.lines, f.million, f.git, f.transactions} {
 		measure()
 	}
 	text := f.table()
