@@ -19,15 +19,15 @@ func Find(command reflect.Value, flag string) (reflect.Value, reflect.StructTag)
 			if found, tag := Find(command.Field(i), flag); found.IsValid() {
 				return found, tag
 			}
-		case !operands && flag == "--"+flagName(field), hasShort && flag == "-"+short:
+		case !operands && flag == "--"+Name(field), hasShort && flag == "-"+short:
 			return command.Field(i), field.Tag
 		}
 	}
 	return reflect.Value{}, ""
 }
 
-// flagName returns the model's flag name for a field: deny-read for DenyRead.
-func flagName(field reflect.StructField) string {
+// Name returns the model's flag name for a field: deny-read for DenyRead.
+func Name(field reflect.StructField) string {
 	if name, ok := field.Tag.Lookup("name"); ok {
 		return name
 	}

@@ -90,7 +90,7 @@ func (f *Flags) Spec(files plan.Files, dir string, environ, argv []string) (plan
 	if profile == "" && f.Agent != "" {
 		profile = capability.WholeAgentProfile
 	}
-	asked, err := capability.FromFlags(profile, dir, f.given)
+	asked, err := capability.FromFlags(profile, dir, f.given())
 	if f.Untimed {
 		asked.Base.TimeoutSeconds = 0
 	}

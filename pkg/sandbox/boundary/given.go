@@ -8,25 +8,40 @@ import (
 	"ethos/pkg/flagfield"
 )
 
-// given lists the values that were given for a flag.
-func (f *Flags) given(flag string) []string {
-	switch flag {
-	case "ro":
-		return slices.Concat(f.Ro, f.RoNoexec)
-	case "rw":
-		return slices.Concat(f.Rw, f.RwNoexec)
-	case "deny-exec":
-		return slices.Concat(f.DenyExec, f.RoNoexec, f.RwNoexec)
+// given returns a function that lists the values that were given for a flag.
+func (f *Flags) given() func(flag string) []string {
+	values := map[string][]string{}
+	v := reflect.ValueOf(f).Elem()
+	for i := range v.NumField() {
+		if list := texts(v.Field(i)); len(list) > 0 {
+			values[flagfield.Name(v.Type().Field(i))] = list
+		}
 	}
-	switch value, _ := flagfield.Find(reflect.ValueOf(f).Elem(), "--"+flag); {
-	case value.Kind() == reflect.Slice:
-		return value.Interface().([]string)
-	case value.Kind() == reflect.String && value.String() != "":
-		return []string{value.String()}
-	case value.Kind() == reflect.Bool && value.Bool():
+	return func(flag string) []string {
+		switch flag {
+		case "ro":
+			return slices.Concat(f.Ro, f.RoNoexec)
+		case "rw":
+			return slices.Concat(f.Rw, f.RwNoexec)
+		case "deny-exec":
+			return slices.Concat(f.DenyExec, f.RoNoexec, f.RwNoexec)
+		}
+		return values[flag]
+	}
+}
+
+// texts returns the values of a field as words of a command line; none for the
+// zero value.
+func texts(field reflect.Value) []string {
+	switch {
+	case field.IsZero():
+		return nil
+	case field.Kind() == reflect.Slice:
+		return field.Interface().([]string)
+	case field.Kind() == reflect.String:
+		return []string{field.String()}
+	case field.Kind() == reflect.Bool:
 		return []string{"true"}
-	case value.Kind() == reflect.Int64 && value.Int() != 0:
-		return []string{strconv.FormatInt(value.Int(), 10)}
 	}
-	return nil
+	return []string{strconv.FormatInt(field.Int(), 10)}
 }
