@@ -58,7 +58,7 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Quiet {
 		out = io.Discard
 	}
-	filter := record.Filter{Stage: "decide", MaxLine: c.MaxLine, In: sys.Stdin, Out: out, Now: sys.Now}
+	filter := record.Filter{Stage: "decide", MaxLine: c.MaxLine, Facts: true, In: sys.Stdin, Out: out, Now: sys.Now}
 	people := watchedBy(sys)
 	sys.Waits("records", "ethos-facts -- COMMAND | ethos-decide")
 	tally, err := filter.Run(ctx, func(l *record.Line) error {

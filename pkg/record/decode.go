@@ -66,119 +66,168 @@ func (p *place) String() string {
 
 // decode stores one checked value in v.
 func decode(text []byte, v reflect.Value, at *place) *BadLine {
-	return (&decoder{scanner{b: text, again: true}}).value(v, at)
+	return (&decoder{scanner{b: text, again: true}}).value(v.Type(), v, at)
 }
 
-// decoder decodes text that a scanner has checked, in one pass.
+// decoder decodes text in one pass. Its methods take the type of the value at the cursor and
+// where to store it; if that is the zero reflect.Value, they only check it.
 type decoder struct{ scanner }
 
-func (d *decoder) value(v reflect.Value, at *place) *BadLine {
-	if v.Type() == rawMessage {
+func (d *decoder) value(t reflect.Type, v reflect.Value, at *place) *BadLine {
+	if t == rawMessage {
 		text, err := d.skip()
-		v.SetBytes(text)
+		if v.IsValid() {
+			v.SetBytes(text)
+		}
 		return err
 	}
-	switch v.Kind() {
+	switch t.Kind() {
 	case reflect.Pointer:
-		if d.peek() == 'n' {
-			v.SetZero()
-			return d.literal()
-		}
-		v.Set(reflect.New(v.Type().Elem()))
-		return d.value(v.Elem(), at)
+		return d.pointer(t, v, at)
 	case reflect.Struct:
-		return d.structure(v, at)
+		return d.structure(t, v, at)
 	case reflect.Slice:
-		return d.slice(v, at)
+		return d.slice(t, v, at)
 	case reflect.Map:
-		return d.mapping(v, at)
+		return d.mapping(t, v, at)
 	}
-	return d.scalar(v, at)
+	return d.scalar(t, v, at)
 }
 
-func (d *decoder) scalar(v reflect.Value, at *place) *BadLine {
-	if v.Kind() == reflect.String {
-		if d.peek() != '"' {
-			return d.wrongType(at, "a string")
+func (d *decoder) pointer(t reflect.Type, v reflect.Value, at *place) *BadLine {
+	if d.peek() == 'n' {
+		if v.IsValid() {
+			v.SetZero()
 		}
-		value, err := d.text()
-		v.SetString(value)
-		return err
+		return d.literal()
+	}
+	if v.IsValid() {
+		v.Set(reflect.New(t.Elem()))
+		v = v.Elem()
+	}
+	return d.value(t.Elem(), v, at)
+}
+
+func (d *decoder) scalar(t reflect.Type, v reflect.Value, at *place) *BadLine {
+	if t.Kind() == reflect.String {
+		return d.word(v, at)
 	}
 	text, err := d.skip()
 	if err != nil {
 		return err
 	}
-	switch v.Kind() {
+	var scalar reflect.Value
+	switch t.Kind() {
 	case reflect.Bool:
 		if c := text[0]; c != 't' && c != 'f' {
 			return wrongType(at, "true or false", text)
 		}
-		v.SetBool(text[0] == 't')
+		scalar = reflect.ValueOf(text[0] == 't')
 	case reflect.Int, reflect.Int64:
 		n, err := strconv.ParseInt(string(text), 10, 64)
 		if err != nil {
 			return wrongType(at, "an integer", text)
 		}
-		v.SetInt(n)
+		scalar = reflect.ValueOf(n)
 	case reflect.Float64:
 		n, err := strconv.ParseFloat(string(text), 64)
 		if err != nil || math.IsInf(n, 0) || text[0] == '"' {
 			return wrongType(at, "a number", text)
 		}
-		v.SetFloat(n)
+		scalar = reflect.ValueOf(n)
 	default:
-		return bad(CodeWrongType, "%s: type %s is not part of a record", at, v.Type())
+		return bad(CodeWrongType, "%s: type %s is not part of a record", at, t)
+	}
+	if v.IsValid() {
+		v.Set(scalar.Convert(t))
 	}
 	return nil
 }
 
-func (d *decoder) slice(v reflect.Value, at *place) *BadLine {
+// word decodes a string.
+func (d *decoder) word(v reflect.Value, at *place) *BadLine {
+	if d.peek() != '"' {
+		return d.wrongType(at, "a string")
+	}
+	if !v.IsValid() {
+		_, _, err := d.quoted()
+		return err
+	}
+	value, err := d.text()
+	v.SetString(value)
+	return err
+}
+
+func (d *decoder) slice(t reflect.Type, v reflect.Value, at *place) *BadLine {
 	if d.peek() != '[' {
 		return d.wrongType(at, "an array")
 	}
-	v.Set(reflect.MakeSlice(v.Type(), 0, 0))
-	here := place{within: at}
+	if v.IsValid() {
+		v.Set(reflect.MakeSlice(t, 0, 0))
+	}
+	here, element := place{within: at, index: -1}, t.Elem()
 	return d.array(func() *BadLine {
-		n := v.Len()
-		if n == v.Cap() {
-			v.Grow(max(n, 2))
+		here.index++
+		var item reflect.Value
+		if v.IsValid() {
+			n := v.Len()
+			if n == v.Cap() {
+				v.Grow(max(n, 2))
+			}
+			v.SetLen(n + 1)
+			item = v.Index(n)
 		}
-		v.SetLen(n + 1)
-		here.index = n
-		return d.value(v.Index(n), &here)
+		return d.value(element, item, &here)
 	})
 }
 
-func (d *decoder) mapping(v reflect.Value, at *place) *BadLine {
+func (d *decoder) mapping(t reflect.Type, v reflect.Value, at *place) *BadLine {
 	if d.peek() != '{' {
 		return d.wrongType(at, "an object")
 	}
-	v.Set(reflect.MakeMap(v.Type()))
+	if v.IsValid() {
+		v.Set(reflect.MakeMap(t))
+	}
 	return d.object(func(name, _ []byte) *BadLine {
 		key := string(name)
-		item := reflect.New(v.Type().Elem()).Elem()
-		err := d.value(item, &place{within: at, name: key})
-		v.SetMapIndex(reflect.ValueOf(key), item)
+		var item reflect.Value
+		if v.IsValid() {
+			item = reflect.New(t.Elem()).Elem()
+		}
+		err := d.value(t.Elem(), item, &place{within: at, name: key})
+		if v.IsValid() {
+			v.SetMapIndex(reflect.ValueOf(key), item)
+		}
 		return err
 	})
 }
 
-func (d *decoder) structure(v reflect.Value, at *place) *BadLine {
+func (d *decoder) structure(t reflect.Type, v reflect.Value, at *place) *BadLine {
 	if d.peek() != '{' {
 		return d.wrongType(at, "an object")
 	}
-	fields := fieldsOf(v.Type())
+	fields := fieldsOf(t)
 	var set uint64
 	here := place{within: at}
-	err := d.object(func(name, _ []byte) *BadLine {
-		f, known := fields.byName[string(name)]
+	next := 0 // the field that most likely follows: lines are written in the order of the fields
+	err := d.members(func(name, _ []byte) *BadLine {
+		f, known := next, next < len(fields.order) && fields.order[next] == string(name)
+		if !known {
+			f, known = fields.byName[string(name)]
+		}
 		if !known {
 			return bad(CodeUnknownField, "%s: no field %q in schema %s", at, name, Schema)
 		}
+		if set&(1<<f) != 0 {
+			return duplicate(name)
+		}
 		set |= 1 << f
-		here.name = fields.order[f]
-		return d.value(v.Field(f), &here)
+		here.name, next = fields.order[f], f+1
+		var field reflect.Value
+		if v.IsValid() {
+			field = v.Field(f)
+		}
+		return d.value(fields.types[f], field, &here)
 	})
 	if err != nil {
 		return err
@@ -186,9 +235,11 @@ func (d *decoder) structure(v reflect.Value, at *place) *BadLine {
 	if missing := fields.names(fields.required &^ set); len(missing) > 0 {
 		return bad(CodeMissingField, "%s: missing: %s", at, strings.Join(missing, ", "))
 	}
-	for i := range v.NumField() {
-		if (set|fields.omit)&(1<<i) == 0 {
-			fill(v.Field(i))
+	if v.IsValid() {
+		for i := range fields.types {
+			if (set|fields.omit)&(1<<i) == 0 {
+				fill(v.Field(i))
+			}
 		}
 	}
 	return nil
@@ -229,11 +280,12 @@ func fill(v reflect.Value) {
 type structFields struct {
 	byName   map[string]int
 	order    []string
+	types    []reflect.Type
 	required uint64 // bit i: field i has the tag required
 	omit     uint64 // bit i: field i has omitempty
 }
 
-func (f structFields) names(bits uint64) (names []string) {
+func (f *structFields) names(bits uint64) (names []string) {
 	for i, name := range f.order {
 		if bits&(1<<i) != 0 {
 			names = append(names, name)
@@ -242,17 +294,17 @@ func (f structFields) names(bits uint64) (names []string) {
 	return names
 }
 
-var fieldCache sync.Map // reflect.Type → structFields
+var fieldCache sync.Map // reflect.Type → *structFields
 
-func fieldsOf(t reflect.Type) structFields {
+func fieldsOf(t reflect.Type) *structFields {
 	if f, ok := fieldCache.Load(t); ok {
-		return f.(structFields)
+		return f.(*structFields)
 	}
-	f := structFields{byName: make(map[string]int, t.NumField())}
+	f := &structFields{byName: make(map[string]int, t.NumField())}
 	for i := range t.NumField() {
 		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		f.byName[name] = i
-		f.order = append(f.order, name)
+		f.order, f.types = append(f.order, name), append(f.types, t.Field(i).Type)
 		if t.Field(i).Tag.Get("required") == "true" {
 			f.required |= 1 << i
 		}

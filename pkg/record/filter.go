@@ -12,6 +12,7 @@ import (
 type Filter struct {
 	Stage   string // facts | decide | sandbox | trace; named in error lines
 	MaxLine int    // 0 means DefaultMaxLine
+	Facts   bool   // decode facts while they are checked: [Reader.Facts]
 	In      io.Reader
 	Out     io.Writer
 	Now     func() time.Time // nil means time.Now
@@ -31,6 +32,7 @@ type Tally struct {
 func (f Filter) Run(ctx context.Context, fn func(*Line) error) (Tally, error) {
 	var tally Tally
 	in, out := NewReader(Interruptible(ctx, f.In), f.MaxLine), NewWriter(f.Out)
+	in.Facts = f.Facts
 	for {
 		if in.Waiting() {
 			if err := out.Flush(); err != nil {

@@ -33,7 +33,7 @@ type Line struct {
 	kind    LineKind
 	id      string
 	members []member
-	values  []any  // pointer to the decoded value of each known member, else nil
+	values  []any  // pointer to the decoded value of each known member, else nil; nil for facts that were only checked
 	text    []byte // the line as read, as long as no member was changed
 }
 
@@ -97,20 +97,61 @@ func (l *Line) put(name string, v any) {
 	}
 }
 
-// ParseLine checks one line, without its newline, and returns it. The error is a [*BadLine].
-func ParseLine(text []byte) (*Line, error) {
+// ParseLine checks one line, without its newline, and returns it. The error is a [*BadLine]. The
+// facts are checked and not decoded: [Line.Decode] does that.
+func ParseLine(text []byte) (*Line, error) { return parseLine(text, false) }
+
+func parseLine(text []byte, facts bool) (*Line, error) {
 	l := &Line{text: bytes.Clone(text)}
-	if err := l.parse(); err != nil {
+	if err := l.parse(facts); err != nil {
 		err.ID = l.id
 		return nil, err.from(text)
 	}
 	return l, nil
 }
 
-func (l *Line) parse() *BadLine {
+func (l *Line) parse(facts bool) *BadLine {
 	if !utf8.Valid(l.text) {
 		return bad(CodeInvalidUTF8, "invalid UTF-8")
 	}
+	if !l.read(facts) {
+		if err := l.fault(); err != nil {
+			return err
+		}
+	}
+	l.noteID()
+	return l.validate()
+}
+
+// read reads the members in one pass. The facts are only checked, unless they are to be decoded. It
+// returns false for a line with any fault, which fault then finds.
+func (l *Line) read(facts bool) bool {
+	l.members, l.values = make([]member, 0, 8), make([]any, 0, 8)
+	d := &decoder{scanner{b: l.text}}
+	if d.peek() != '{' {
+		return false
+	}
+	err := d.object(func(name, key []byte) (err *BadLine) {
+		m, start := member{name: string(name), key: key}, d.i
+		value := known(m.name)
+		switch to := reflect.ValueOf(value); {
+		case value == nil:
+			err = d.pass()
+		case m.name == "facts" && !facts:
+			value, err = nil, d.value(to.Type().Elem(), reflect.Value{}, nil)
+		default:
+			err = d.value(to.Type().Elem(), to.Elem(), nil)
+		}
+		m.value = l.text[start:d.i]
+		l.members, l.values = append(l.members, m), append(l.values, value)
+		return err
+	})
+	return err == nil && d.end() == nil
+}
+
+// fault returns the first fault of a line: first of its JSON, then of its types, member by member.
+func (l *Line) fault() *BadLine {
+	l.members, l.values = nil, nil
 	s := &scanner{b: l.text}
 	if s.peek() != '{' {
 		if s.i == len(s.b) {
@@ -126,10 +167,10 @@ func (l *Line) parse() *BadLine {
 	if err == nil {
 		err = s.end()
 	}
-	if err == nil {
-		err = l.check()
+	if err != nil {
+		return err
 	}
-	return err
+	return l.check()
 }
 
 // check decodes the known members and checks them against the schema.
@@ -144,8 +185,7 @@ func (l *Line) check() *BadLine {
 			return err
 		}
 	}
-	l.noteID()
-	return l.validate()
+	return nil
 }
 
 // noteID stores the id if it is readable, so that an error line can have it.

@@ -13,6 +13,9 @@ const DefaultMaxLine = 1 << 20
 
 // Reader splits input into lines and checks each.
 type Reader struct {
+	// Facts decodes the facts of a line while they are checked, for a caller that reads all of them.
+	Facts bool
+
 	in   *bufio.Reader
 	max  int
 	line int
@@ -40,7 +43,7 @@ func (r *Reader) Next() (*Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := ParseLine(text)
+	l, err := parseLine(text, r.Facts)
 	var bad *BadLine
 	if errors.As(err, &bad) && !complete {
 		bad.Code = CodeTruncated

@@ -101,13 +101,31 @@ func (s *scanner) enter() *BadLine {
 	return nil
 }
 
-// object calls visit for the members of the object at the cursor, in order.
+// object calls visit for the members of the object at the cursor, in order. It refuses duplicate
+// names.
 func (s *scanner) object(visit visitor) *BadLine {
+	if s.again {
+		return s.members(visit)
+	}
+	var seen names
+	return s.members(func(name, key []byte) *BadLine {
+		if !seen.add(name) {
+			return duplicate(name)
+		}
+		return visit(name, key)
+	})
+}
+
+func duplicate(name []byte) *BadLine {
+	return bad(CodeDuplicateKey, "key %q stands twice in one object", name)
+}
+
+// members is object for a visitor that knows duplicate names itself.
+func (s *scanner) members(visit visitor) *BadLine {
 	if err := s.enter(); err != nil {
 		return err
 	}
 	defer func() { s.depth-- }()
-	var seen names
 	for first := true; ; first = false {
 		c := s.peek()
 		if c == '}' {
@@ -123,9 +141,6 @@ func (s *scanner) object(visit visitor) *BadLine {
 		name, key, err := s.name()
 		if err != nil {
 			return err
-		}
-		if !s.again && !seen.add(name) {
-			return bad(CodeDuplicateKey, "key %q stands twice in one object", name)
 		}
 		if err := visit(name, key); err != nil {
 			return err

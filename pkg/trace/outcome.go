@@ -37,7 +37,7 @@ type Entry struct {
 	Time     string // RFC 3339
 	Action   record.Action
 	Actor    record.Actor
-	Facts    record.Facts
+	Facts    record.Facts     // the id and format of the tool, and the name and position of the first command; see AllFacts
 	Decision *record.Decision // nil if nobody decided
 	Result   *record.Result   // nil if ethos did not run it
 	// Findings are the findings in the tool's output; package tooloutput sets them.
@@ -56,11 +56,17 @@ func NewEntry(l *record.Line) (*Entry, error) {
 		optional(l.Decode("time", &e.Time)),
 		l.Decode("action", &e.Action),
 		optional(l.Decode("actor", &e.Actor)),
-		optional(l.Decode("facts", &e.Facts)),
+		skimFacts(l.Raw("facts"), &e.Facts),
 		take(l.Decode("decision", &d), &e.Decision, &d),
 		take(l.Decode("result", &r), &e.Result, &r),
 	)
 	return e, err
+}
+
+// AllFacts decodes all facts of the entry's line. Most reports need none but those in Facts.
+func (e *Entry) AllFacts() (f record.Facts) {
+	_ = e.Line.Decode("facts", &f) // fails only if there are none: they were checked when the line was read
+	return f
 }
 
 func optional(err error) error {

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strconv"
 
 	"ethos/pkg/record"
@@ -71,7 +72,17 @@ func (s *skimmer) text(value []byte) (text string) {
 	return text
 }
 
-// facts decodes the tool's id and format and the name of the first command.
+// skimFacts decodes the facts of an entry from checked text, or nil if there are none.
+func skimFacts(text []byte, f *record.Facts) error {
+	if s := (skimmer{b: text}); text != nil {
+		if s.facts(text, f); s.bad {
+			return errors.New("facts: not an object")
+		}
+	}
+	return nil
+}
+
+// facts decodes the tool's id and format, and the name and position of the first command.
 func (s *skimmer) facts(value []byte, f *record.Facts) {
 	s.within(value, func(key, value []byte) {
 		switch string(key) {
@@ -87,26 +98,31 @@ func (s *skimmer) facts(value []byte, f *record.Facts) {
 		case "shell":
 			s.within(value, func(key, value []byte) {
 				if string(key) == "commands" && len(value) > 2 {
-					f.Shell.Commands = []record.Command{{Name: s.firstName(value)}}
+					f.Shell.Commands = []record.Command{s.firstCommand(value)}
 				}
 			})
 		}
 	})
 }
 
-// firstName returns the member "name" of the first object in a list.
-func (s *skimmer) firstName(list []byte) (name string) {
+// firstCommand decodes the name and the position of the first command in a list.
+func (s *skimmer) firstCommand(list []byte) (c record.Command) {
 	at := bytes.IndexByte(list, '{')
 	if at < 0 {
-		return ""
+		return c
 	}
 	first := skimmer{b: list, i: at}
 	first.object(func(key, value []byte) {
-		if string(key) == "name" {
-			name = s.text(value)
+		switch string(key) {
+		case "name":
+			c.Name = s.text(value)
+		case "line":
+			c.Line = int(s.number(value))
+		case "column":
+			c.Column = int(s.number(value))
 		}
 	})
-	return name
+	return c
 }
 
 // result decodes everything except the evidence, and the output only if it is wanted.

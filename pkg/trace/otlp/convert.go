@@ -166,9 +166,10 @@ func describe(e *trace.Entry, id string) attributes {
 	if p := e.Actor.Parent; p != nil {
 		a.text("ethos.parent.session", p.Session)
 	}
-	a.list("ethos.risks", e.Facts.Shell.Risks)
-	a.list("ethos.incomplete", e.Facts.Incomplete)
-	a.text("ethos.network.mode", e.Facts.Capabilities.Network.Mode)
+	facts := e.AllFacts()
+	a.list("ethos.risks", facts.Shell.Risks)
+	a.list("ethos.incomplete", facts.Incomplete)
+	a.text("ethos.network.mode", facts.Capabilities.Network.Mode)
 	describeDecision(&a, e)
 	describeResult(&a, e)
 	return a

@@ -55,8 +55,9 @@ func (d detail) head(e *trace.Entry) {
 	d.field("tool", visible(e.Tool()))
 	d.field("agent", visible(strings.TrimSpace(e.Actor.Agent+" "+e.Actor.Tool)))
 	d.field("mode", e.Actor.Mode)
-	d.field("risks", visible(strings.Join(e.Facts.Shell.Risks, ", ")))
-	d.field("unknown", visible(strings.Join(e.Facts.Incomplete, ", ")))
+	facts := e.AllFacts()
+	d.field("risks", visible(strings.Join(facts.Shell.Risks, ", ")))
+	d.field("unknown", visible(strings.Join(facts.Incomplete, ", ")))
 	if e.Decision != nil {
 		p := e.Decision.Policy
 		d.field("decision", fmt.Sprintf("%s by %s of %s", e.Decision.Verdict, Count(p.Evaluated, "policy rule"), visible(strings.Join(p.Packs, ", "))))

@@ -121,7 +121,7 @@ func writePairs(w io.Writer, title string, pairs []pair) {
 }
 
 func writeFacts(w io.Writer, e *trace.Entry) {
-	f := &e.Facts
+	f := e.AllFacts()
 	decided := ""
 	if d := e.Decision; d != nil {
 		decided = fmt.Sprintf("%s, %s of %s, %s", d.Verdict, Count(d.Policy.Evaluated, "rule"), strings.Join(d.Policy.Packs, " "), d.Policy.Digest)
