@@ -61,7 +61,7 @@ const (
 func (p *pipe) read(ctx context.Context, in io.Reader, maxLine int) error {
 	ctx, stop := lingering(ctx, drainFor)
 	defer stop()
-	items := make(chan item, 64)
+	items := make(chan []item, 2)
 	go produce(ctx, record.NewReader(in, maxLine), items)
 	tick, redraw := time.NewTicker(tickEvery), p.redraw()
 	defer tick.Stop()
@@ -73,12 +73,14 @@ func (p *pipe) read(ctx context.Context, in io.Reader, maxLine int) error {
 			if err := redraw(); err != nil {
 				return fmt.Errorf("write report: %w", err)
 			}
-		case it, ok := <-items:
+		case list, ok := <-items:
 			if !ok {
 				return nil
 			}
-			if err := p.take(it); err != nil {
-				return err
+			for _, it := range list {
+				if err := p.take(it); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -98,21 +100,28 @@ func (p *pipe) redraw() func() error {
 	return func() error { return nil }
 }
 
-// produce reads lines until the input or ctx ends.
-func produce(ctx context.Context, r *record.Reader, to chan<- item) {
+// atOnce is how many lines are handed over together, if they are there: each hand-over may have to
+// wake a thread.
+const atOnce = 32
+
+// produce reads lines until the input or ctx ends. It keeps no line back while it waits for the next.
+func produce(ctx context.Context, r *record.Reader, to chan<- []item) {
 	defer close(to)
-	for {
-		l, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return
+	for ended := false; !ended; {
+		list := make([]item, 0, atOnce)
+		for len(list) < atOnce && !ended && (len(list) == 0 || r.Ready()) {
+			l, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				ended = true
+				break
+			}
+			list = append(list, item{l, err, r.LineNumber(), r.Waiting()})
+			var fault *record.BadLine
+			ended = err != nil && !errors.As(err, &fault)
 		}
 		select {
-		case to <- item{l, err, r.LineNumber(), r.Waiting()}:
+		case to <- list:
 		case <-ctx.Done():
-			return
-		}
-		var fault *record.BadLine
-		if err != nil && !errors.As(err, &fault) {
 			return
 		}
 	}

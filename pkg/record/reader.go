@@ -2,6 +2,7 @@ package record
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -35,6 +36,12 @@ func (r *Reader) LineNumber() int { return r.line }
 
 // Waiting reports whether nothing is buffered, so that the next read may block.
 func (r *Reader) Waiting() bool { return r.in.Buffered() == 0 }
+
+// Ready reports whether the next line is buffered as a whole, so that reading it does not block.
+func (r *Reader) Ready() bool {
+	text, _ := r.in.Peek(r.in.Buffered())
+	return bytes.IndexByte(text, '\n') >= 0
+}
 
 // Next returns the next record line. The error is io.EOF at the end, a [*BadLine], after which
 // reading can continue, or the error of reading the input.
