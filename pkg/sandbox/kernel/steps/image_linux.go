@@ -18,6 +18,7 @@ const regionSize = 8 << 20
 type Image struct {
 	Slots    Slots
 	Streams  [3]Slot // the descriptors that become 0, 1 and 2 of the command
+	CgroupFD int     // as in [Program]: the cgroup in which the command starts; 0 for the spawner's
 	base     unsafe.Pointer
 	bytes    []byte
 	prepared []Step

@@ -35,9 +35,12 @@ func (p *Process) Spawn(i *Image, streams [3]int) (*Process, error) {
 		return nil, err
 	}
 	defer unix.Close(pair[1])
-	size := int64(len(image))
-	rights := unix.UnixRights(fd, pair[1], streams[0], streams[1], streams[2])
-	err = unix.Sendmsg(p.channel, bytesOf([]int64{size}), rights, nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
+	ask, group := request{size: int64(len(image))}, fd
+	if i.CgroupFD > 0 {
+		ask.inCgroup, group = 1, i.CgroupFD
+	}
+	rights := unix.UnixRights(fd, pair[1], streams[0], streams[1], streams[2], group)
+	err = unix.Sendmsg(p.channel, bytesOf([]request{ask}), rights, nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
 	if err != nil {
 		unix.Close(pair[0])
 		if errors.Is(err, unix.EAGAIN) {

@@ -17,22 +17,32 @@ type spawner struct {
 	commands [maxCommands]spawned
 	header   unix.Msghdr
 	text     unix.Iovec
-	size     int64 // of the image, as stated in a request
+	request  request
+	args     cloneArgs // of a command in a cgroup of its own
 	control  struct {
 		unix.Cmsghdr
 		fds [requestFDs]int32
-		_   int32
 	}
 }
 
-// requestFDs is the number of descriptors in a request: the image, the channel to the
-// parent, and the three streams.
-const requestFDs = 5
+// request is what the parent asks for. The descriptors that come with it are the image, the
+// channel to the parent, the three streams and the cgroup; without a cgroup the last is the
+// image again.
+type request struct {
+	size     int64 // of the image
+	inCgroup int64 // 1: the command starts in the cgroup
+}
+
+const requestSize = unsafe.Sizeof(request{})
+
+// requestFDs is the number of descriptors in a request.
+const requestFDs = 6
 
 const (
-	requestImage = iota
-	requestChannel
-	requestStreams
+	requestImage   = 0
+	requestChannel = 1
+	requestStreams = 2
+	requestCgroup  = 5
 )
 
 // spawned is a command that has not ended. The zero value is an empty entry.
@@ -127,25 +137,25 @@ func (m *machine) sendTo(channel, kind, index, value int32) {
 //go:norace
 func (m *machine) take() bool {
 	s := m.spawner
-	s.text.Base, s.text.Len = (*byte)(unsafe.Pointer(&s.size)), 8
+	s.text.Base, s.text.Len = (*byte)(unsafe.Pointer(&s.request)), uint64(requestSize)
 	s.header.Iov, s.header.Iovlen = &s.text, 1
 	s.header.Control, s.header.Controllen = (*byte)(unsafe.Pointer(&s.control)), uint64(unsafe.Sizeof(s.control))
 	n, _, e := syscall.RawSyscall(unix.SYS_RECVMSG, uintptr(m.channel), uintptr(unsafe.Pointer(&s.header)), unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
 	if e == syscall.EAGAIN || e == syscall.EINTR {
 		return false
 	}
-	if e != 0 || n != 8 || s.control.Type != unix.SCM_RIGHTS || s.control.Len != requestControl || s.size <= 0 || s.size > regionSize {
+	if e != 0 || n != requestSize || s.control.Type != unix.SCM_RIGHTS || s.control.Len != requestControl || s.request.size <= 0 || s.request.size > regionSize {
 		exit(failedStatus) // or the parent has hung up
 	}
 	image, channel := s.control.fds[requestImage], s.control.fds[requestChannel]
-	errno := fill(image, s.region, uintptr(s.size))
+	errno := fill(image, s.region, uintptr(s.request.size))
 	at := m.place()
 	pid := uintptr(0)
 	if errno == 0 && at < 0 {
 		errno = syscall.EAGAIN
 	}
 	if errno == 0 {
-		pid, _, errno = syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+		pid, errno = s.clone()
 	}
 	steps := (*imageHead)(s.region).steps
 	if errno == 0 && pid == 0 {
@@ -163,6 +173,21 @@ func (m *machine) take() bool {
 		}
 	}
 	return false
+}
+
+// clone clones the command, in its cgroup if it has one: clone(2).
+//
+//go:nosplit
+//go:norace
+func (s *spawner) clone() (pid uintptr, errno syscall.Errno) {
+	if s.request.inCgroup == 0 {
+		pid, _, errno = syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+		return pid, errno
+	}
+	s.args.flags, s.args.exitSignal = unix.CLONE_INTO_CGROUP, uint64(unix.SIGCHLD)
+	s.args.cgroup = uint64(s.control.fds[requestCgroup])
+	pid, _, errno = syscall.RawSyscall(unix.SYS_CLONE3, uintptr(unsafe.Pointer(&s.args)), unsafe.Sizeof(s.args), 0)
+	return pid, errno
 }
 
 // requestControl is the length of the control message of a request: CMSG_LEN(3).
