@@ -81,9 +81,13 @@ const attempts = 64
 
 // NewLeaf creates a cgroup with the limits. It is safe for concurrent use.
 func (d *Delegation) NewLeaf(limits Limits) (*Leaf, error) {
+	return d.make(append([]setting{killTogether}, limits.settings(int64(os.Getpagesize()))...))
+}
+
+func (d *Delegation) make(settings []setting) (*Leaf, error) {
 	for range attempts {
 		path := fmt.Sprintf("%s/%s%d-%d", d.Path, prefix, d.pid, serial.Add(1))
-		leaf, err := d.try(path, limits)
+		leaf, err := d.try(path, settings)
 		if leaf != nil || err != nil {
 			return leaf, err
 		}
@@ -92,7 +96,7 @@ func (d *Delegation) NewLeaf(limits Limits) (*Leaf, error) {
 }
 
 // try creates the leaf with that path. It returns nil and no error if the name was taken.
-func (d *Delegation) try(path string, limits Limits) (*Leaf, error) {
+func (d *Delegation) try(path string, settings []setting) (*Leaf, error) {
 	err := d.files.Mkdir(path)
 	switch {
 	case errors.Is(err, fs.ErrExist):
@@ -110,7 +114,7 @@ func (d *Delegation) try(path string, limits Limits) (*Leaf, error) {
 		return nil, errors.Join(fmt.Errorf("cgroup: open leaf: %w", err), d.files.Rmdir(path))
 	}
 	leaf := &Leaf{Path: path, files: d.files, dir: dir}
-	if err := apply(d.files, path, limits.settings(int64(os.Getpagesize()))); err != nil {
+	if err := apply(d.files, path, settings); err != nil {
 		closed := dir.Close()
 		if missing(err) && d.gone(path) { // it was swept between mkdir and flock
 			return nil, closed
@@ -143,6 +147,7 @@ func (d *Delegation) sweep() {
 		}
 		if errors.Is(d.files.Rmdir(path), syscall.EBUSY) {
 			_ = d.files.WriteFile(path+"/cgroup.kill", "1")
+			removeBelow(d.files, path)
 			_ = d.files.Rmdir(path)
 		}
 		_ = dir.Close()

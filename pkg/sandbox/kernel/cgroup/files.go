@@ -3,6 +3,7 @@ package cgroup
 import (
 	"errors"
 	"io/fs"
+	"os"
 )
 
 // Files gives access to cgroups and to /proc: the host's ([Host]), or a test's. Paths are
@@ -19,6 +20,8 @@ type Files interface {
 	// OpenLocked opens a directory and takes an exclusive flock(2) on it. It does not wait:
 	// if another process holds the lock, it returns errLocked.
 	OpenLocked(path string) (Directory, error)
+	// OpenProcs opens cgroup.procs of a directory for writing.
+	OpenProcs(path string) (*os.File, error)
 }
 
 // Directory is an open, locked directory.

@@ -99,6 +99,11 @@ func (h Host) OpenLocked(path string) (Directory, error) {
 	return directory(fd), nil
 }
 
+// OpenProcs opens cgroup.procs.
+func (h Host) OpenProcs(path string) (*os.File, error) {
+	return os.OpenFile(h.Root+path+"/cgroup.procs", os.O_WRONLY, 0)
+}
+
 type directory int
 
 func (d directory) FD() int { return int(d) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -149,7 +150,13 @@ func (k *kernel) value(id string, g *group, file string) (string, bool) {
 	case "cgroup.type":
 		return "domain", id != ""
 	case "cgroup.events":
-		return fmt.Sprintf("populated %d\nfrozen 0", min(len(g.procs), 1)), id != ""
+		populated := 0
+		for below, g := range k.groups {
+			if (below == id || strings.HasPrefix(below, id+"/")) && len(g.procs) > 0 {
+				populated = 1
+			}
+		}
+		return fmt.Sprintf("populated %d\nfrozen 0", populated), id != ""
 	case "cpu.stat":
 		return "usage_usec 3500\nuser_usec 2000\nsystem_usec 1500\nnr_periods 0\nthrottled_usec 7", true
 	}
@@ -197,7 +204,11 @@ func (k *kernel) set(id string, g *group, file, text string) syscall.Errno {
 	case "cgroup.procs":
 		return k.move(id, g, text)
 	case "cgroup.kill":
-		g.procs = nil
+		for below, g := range k.groups {
+			if below == id || strings.HasPrefix(below, id+"/") {
+				g.procs = nil
+			}
+		}
 		return 0
 	case "cgroup.freeze":
 		return 0
@@ -368,6 +379,15 @@ func (k *kernel) OpenLocked(name string) (Directory, error) {
 	}
 	k.locks[name] = true
 	return openDirectory{k, name}, nil
+}
+
+func (k *kernel) OpenProcs(name string) (*os.File, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.op("open", name+"/cgroup.procs"); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 }
 
 type openDirectory struct {

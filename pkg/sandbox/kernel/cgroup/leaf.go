@@ -40,11 +40,10 @@ func (l *Leaf) killEach() error {
 		return err
 	}
 	for range attempts {
-		text, err := l.files.ReadFile(l.Path + "/cgroup.procs")
+		pids, err := members(l.files, l.Path)
 		if err != nil {
 			return err
 		}
-		pids := strings.Fields(string(text))
 		if len(pids) == 0 {
 			return nil
 		}
@@ -56,6 +55,24 @@ func (l *Leaf) killEach() error {
 		time.Sleep(time.Millisecond)
 	}
 	return errors.New("processes are still in it")
+}
+
+// members returns the processes of a cgroup and of those below it.
+func members(files Files, dir string) ([]string, error) {
+	text, err := files.ReadFile(dir + "/cgroup.procs")
+	if err != nil {
+		return nil, err
+	}
+	pids := strings.Fields(string(text))
+	names, err := files.Directories(dir)
+	for _, name := range names {
+		below, err := members(files, dir+"/"+name)
+		if err != nil && !missing(err) {
+			return nil, err
+		}
+		pids = append(pids, below...)
+	}
+	return pids, err
 }
 
 // Populated reports whether the leaf contains a process that was not reaped.

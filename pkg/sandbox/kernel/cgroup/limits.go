@@ -34,11 +34,14 @@ type setting struct {
 // cpuPeriod is the kernel's default period of cpu.max, in microseconds.
 const cpuPeriod = 100000
 
-// settings returns the settings of a leaf, in the order in which they are written. page is
+// killTogether makes the kernel kill all processes of a leaf or none if memory runs out.
+var killTogether = setting{file: "memory.oom.group", value: "1", readBack: "1"}
+
+// settings returns the settings for the limits, in the order in which they are written. page is
 // the size of a memory page in bytes; the kernel rounds memory.max down to a multiple of
 // it.
 func (l Limits) settings(page int64) []setting {
-	list := []setting{{file: "memory.oom.group", value: "1", readBack: "1"}} // kill all processes or none
+	var list []setting
 	if l.MemoryBytes > 0 {
 		bytes := strconv.FormatInt(max(l.MemoryBytes/page, 1)*page, 10)
 		list = append(list, setting{file: "memory.max", value: bytes, readBack: bytes},

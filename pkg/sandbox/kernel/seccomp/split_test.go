@@ -47,7 +47,6 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-
 // TestSplitOfConditions: what allows the call only now and then is taken to deny it.
 func TestSplitOfConditions(t *testing.T) {
 	_, only := Profile{Default: eperm, Rules: []Rule{{Calls: []string{"clone3"}, Action: Allow, When: []Cond{{Arg: 1, Op: Equal, Value: 64}}}}}.Split("clone3")
