@@ -176,6 +176,26 @@ func TestKernelShared(t *testing.T) {
 	}
 }
 
+// TestSharedMade: of System V segments only those count, if asked, that processes of the tree have made, and they count when their maker has ended.
+func TestSharedMade(t *testing.T) {
+	segments, err := os.Open("/proc/sysvipc/shm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd, other := start(t, "segment"), start(t, "shared")
+	defer removeSegments(cmd.Process.Pid)
+	mine, theirs := &Shared{Segments: segments, Made: true}, &Shared{Segments: segments, Made: true}
+	for _, step := range []struct {
+		shared *Shared
+		pids   []int
+		want   int64
+	}{{theirs, []int{other.Process.Pid}, 0}, {mine, []int{cmd.Process.Pid}, 32 << 20}, {mine, nil, 32 << 20}, {theirs, nil, 0}} {
+		if got := step.shared.Held(1<<40)(step.pids, false); got != step.want {
+			t.Errorf("of %v: %d, want %d", step.pids, got, step.want)
+		}
+	}
+}
+
 // TestSharedSearch: descriptors are searched when the machine's shared memory has grown by an eighth of the limit, and now and then without.
 func TestSharedSearch(t *testing.T) {
 	root := t.TempDir()

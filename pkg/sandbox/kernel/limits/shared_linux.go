@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,7 +19,12 @@ type Shared struct {
 	Segments *os.File
 	// Scratch is a directory on the private tmpfs.
 	Scratch *os.File
+	// Made says that only segments count that processes of the tree have made. A process is
+	// known from the first sample that it is part of.
+	Made bool
 
+	makers  map[int]bool // numbers of these processes in the tree's PID namespace
+	numbers map[int]bool // their numbers here
 	memfds  int64 // bytes, as of the last search
 	machine int64 // shared memory of the whole machine at that time
 	looks   int   // calls since then
@@ -47,6 +53,9 @@ func (s *Shared) bytes(proc string, pids []int, limit int64, exact bool) int64 {
 	s.machine = min(s.machine, machine)
 	if s.looks++; exact || s.looks > maxLooks || machine-s.machine > limit/growthShare {
 		s.memfds, s.machine, s.looks = s.search(proc, pids), machine, 0
+	}
+	if s.Made {
+		s.know(proc, pids)
 	}
 	return s.memfds + s.segments() + s.scratch()
 }
@@ -108,6 +117,29 @@ func memfdDevice() uint64 {
 	return st.Dev
 }
 
+// know remembers the numbers that processes have in their PID namespace: NSpid of
+// proc_pid_status(5), Linux 4.1.
+func (s *Shared) know(proc string, pids []int) {
+	if s.numbers == nil {
+		s.makers, s.numbers = map[int]bool{}, map[int]bool{}
+	}
+	for _, pid := range pids {
+		if s.numbers[pid] {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(proc, strconv.Itoa(pid), "status"))
+		if err != nil {
+			continue // the process has ended
+		}
+		_, line, _ := strings.Cut(string(text), "\nNSpid:")
+		line, _, _ = strings.Cut(line, "\n")
+		if own := strings.Fields(line); len(own) > 0 {
+			inside, _ := strconv.Atoi(own[len(own)-1])
+			s.numbers[pid], s.makers[inside] = true, true
+		}
+	}
+}
+
 // segments returns the total size of System V segments in memory and in swap: the last two
 // columns of /proc/sysvipc/shm, proc_sysvipc(5).
 func (s *Shared) segments() (bytes int64) {
@@ -123,6 +155,9 @@ func (s *Shared) segments() (bytes int64) {
 		if len(columns) < 16 {
 			continue
 		}
+		if maker, _ := strconv.Atoi(columns[4]); s.Made && !s.makers[maker] { // cpid
+			continue
+		}
 		for _, column := range columns[14:16] {
 			n, _ := strconv.ParseInt(column, 10, 64) // 0 for the heading
 			bytes += n
@@ -131,14 +166,11 @@ func (s *Shared) segments() (bytes int64) {
 	return bytes
 }
 
-// readFrom reads the present content of a file of proc(5) from its start.
+// readFrom reads the present content of a file of proc(5) from its start. Several callers
+// may read the same file: it uses no offset of the file's own.
 func readFrom(f *os.File) (string, error) {
-	if _, err := f.Seek(0, 0); err != nil {
-		return "", err
-	}
-	var text strings.Builder
-	_, err := f.WriteTo(&text)
-	return text.String(), err
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<62))
+	return string(text), err
 }
 
 // scratch returns the size of the content of the private tmpfs: statfs(2).

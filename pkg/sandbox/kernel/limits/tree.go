@@ -14,6 +14,8 @@ import (
 type Tree struct {
 	Proc string // its mount point; "" is /proc
 	Init int    // the ancestor of all other processes, as numbered in that file system
+	// Of, if set, reports whether a process counts. Those below it are examined in any case.
+	Of func(pid int) bool
 	// Held, if set, returns how much shared memory the processes hold, mapped or not; see
 	// [Shared.Held]. The larger of this and of what they have mapped is counted, because
 	// most of it is the same memory.
@@ -23,6 +25,7 @@ type Tree struct {
 // Sample is one measurement of a tree.
 type Sample struct {
 	Processes int   // counted processes, including init
+	Threads   int   // of these processes, together
 	Bytes     int64 // resident memory
 	// Exact says that memory shared between processes was counted once (Pss of
 	// smaps_rollup). Otherwise Bytes is the sum over all processes, in which pages shared
@@ -90,12 +93,20 @@ func (l *look) process(m member) ([]int, error) {
 		return nil, err
 	}
 	status := fields(text)
+	if l.tree.Of == nil || l.tree.Of(m.pid) {
+		l.count(m, status)
+	}
+	return l.children(m.pid, status["Threads"])
+}
+
+// count adds one process to the sample.
+func (l *look) count(m member, status map[string]int64) {
 	l.sample.Processes++
+	l.sample.Threads += int(status["Threads"])
 	l.pids = append(l.pids, m.pid)
 	own, mapped := l.bytes(m, status)
 	l.sample.Bytes += own
 	l.mapped += mapped
-	return l.children(m.pid, status["Threads"])
 }
 
 // bytes returns the memory of one process and the shared memory that it has mapped.

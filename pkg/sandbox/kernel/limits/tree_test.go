@@ -66,7 +66,7 @@ func TestSample(t *testing.T) {
 		exact     bool
 		want      Sample
 	}{
-		{"one process", []process{{pid: 10, anon: 4, shmem: 1, threads: map[int]string{10: ""}}}, false, Sample{Processes: 1, Bytes: 5 << 10}},
+		{"one process", []process{{pid: 10, anon: 4, shmem: 1, threads: map[int]string{10: ""}}}, false, Sample{Processes: 1, Threads: 1, Bytes: 5 << 10}},
 		{"children of every thread", []process{
 			{pid: 10, anon: 1, threads: map[int]string{10: "11 ", 12: "13 14 "}},
 			{pid: 11, anon: 2, threads: map[int]string{11: ""}},
@@ -74,20 +74,20 @@ func TestSample(t *testing.T) {
 			{pid: 14, anon: 8, threads: map[int]string{14: ""}},
 			{pid: 15, anon: 16, threads: map[int]string{15: ""}},
 			{pid: 99, anon: 1 << 20, threads: map[int]string{99: ""}}, // another tree
-		}, false, Sample{Processes: 5, Bytes: 31 << 10}},
-		{"a child that ended meanwhile", []process{{pid: 10, anon: 1, threads: map[int]string{10: "11 "}}}, false, Sample{Processes: 1, Bytes: 1 << 10}},
+		}, false, Sample{Processes: 5, Threads: 6, Bytes: 31 << 10}},
+		{"a child that ended meanwhile", []process{{pid: 10, anon: 1, threads: map[int]string{10: "11 "}}}, false, Sample{Processes: 1, Threads: 1, Bytes: 1 << 10}},
 		{"an init that ended", nil, false, Sample{}},
 		{"exact", []process{
 			{pid: 10, anon: 100, pss: 60, threads: map[int]string{10: "11 "}},
 			{pid: 11, anon: 100, pss: 50, threads: map[int]string{11: ""}},
-		}, true, Sample{Processes: 2, Bytes: 110 << 10, Exact: true}},
+		}, true, Sample{Processes: 2, Threads: 2, Bytes: 110 << 10, Exact: true}},
 		{"exact where it can be", []process{
 			{pid: 10, anon: 100, pss: 60, threads: map[int]string{10: "11 "}},
 			{pid: 11, anon: 100, pss: -1, threads: map[int]string{11: ""}},
-		}, true, Sample{Processes: 2, Bytes: 160 << 10}},
+		}, true, Sample{Processes: 2, Threads: 2, Bytes: 160 << 10}},
 		{"the main thread has ended and the others hold the memory", []process{
 			{pid: 10, anon: 700, threads: map[int]string{10: "", 11: ""}, noMemory: true},
-		}, false, Sample{Processes: 1, Bytes: 700 << 10}},
+		}, false, Sample{Processes: 1, Threads: 2, Bytes: 700 << 10}},
 	} {
 		got, err := Tree{Proc: procTree(t, c.processes...), Init: 10}.Sample(c.exact)
 		if err != nil {
@@ -96,6 +96,43 @@ func TestSample(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
+	}
+}
+
+// TestSampleOfSome : of a tree, only those count that are asked for, wherever they are.
+func TestSampleOfSome(t *testing.T) {
+	root := procTree(t,
+		process{pid: 10, anon: 1, threads: map[int]string{10: "11 14 "}},
+		process{pid: 11, anon: 2, threads: map[int]string{11: "12 "}},
+		process{pid: 12, anon: 4, threads: map[int]string{12: "", 13: ""}},
+		process{pid: 14, anon: 8, threads: map[int]string{14: ""}},
+	)
+	got, err := Tree{Proc: root, Init: 10, Of: func(pid int) bool { return pid == 12 || pid == 14 }}.Sample(false)
+	if want := (Sample{Processes: 2, Threads: 3, Bytes: 12 << 10}); err != nil || got != want {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+}
+
+// TestWatchOfThreads : too many are reported, and no limit is no limit.
+func TestWatchOfThreads(t *testing.T) {
+	root := procTree(t, process{pid: 10, anon: 1 << 10, threads: map[int]string{10: "", 11: "", 12: ""}})
+	for most, want := range map[int64]bool{2: true, 3: false, 0: false} {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		over := false
+		w := Watch{Tree: Tree{Proc: root, Init: 10}, Threads: most, Interval: time.Millisecond, Over: func(Sample) { over = true }}
+		if peak, err := w.Run(ctx); err != nil || over != want || peak.Threads != 3 {
+			t.Errorf("%d: over %v, %+v, %v", most, over, peak, err)
+		}
+		cancel()
+	}
+}
+
+// TestWatchOfNothing : one sample that finds nothing does not end a watch that asks for more.
+func TestWatchOfNothing(t *testing.T) {
+	root, looks := procTree(t, process{pid: 10, threads: map[int]string{10: ""}}), 0
+	w := Watch{Empty: 5, Interval: time.Millisecond, Tree: Tree{Proc: root, Init: 10, Of: func(int) bool { looks++; return looks == 4 }}}
+	if _, err := w.Run(t.Context()); err != nil || looks != 9 {
+		t.Errorf("%d samples, %v; one of five finds something, and then five find nothing", looks, err)
 	}
 }
 
@@ -136,7 +173,7 @@ func TestWatch(t *testing.T) {
 		look  time.Duration // at most
 		want  *Sample
 	}{
-		{100 << 10, time.Minute, &Sample{Processes: 2, Bytes: 110 << 10, Exact: true}},
+		{100 << 10, time.Minute, &Sample{Processes: 2, Threads: 2, Bytes: 110 << 10, Exact: true}},
 		{150 << 10, 50 * time.Millisecond, nil}, // over only by the cheap count
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), c.look)

@@ -6,11 +6,16 @@ import (
 	"time"
 )
 
-// Watch samples a tree repeatedly and reports when it uses too much memory.
+// Watch samples a tree repeatedly and reports when it uses too much memory or has too many
+// threads.
 type Watch struct {
 	Tree     Tree
-	Limit    int64         // bytes
-	Interval time.Duration // between two samples; 0 is 100 ms. A fifth of it once half of the limit is used
+	Limit    int64         // bytes; 0 is none
+	Threads  int64         // 0 is none
+	Interval time.Duration // between two samples; 0 is 100 ms. A fifth of it once half of a limit is used
+	// Empty is how many samples in a row must find nothing before the watch ends; 0 is one. A
+	// sample can miss a process that forks and exits again and again.
+	Empty int
 	// Over is called once, from Run, with the sample that exceeds the limit. It must end
 	// the tree.
 	Over func(Sample)
@@ -34,6 +39,7 @@ const (
 func (w Watch) Run(ctx context.Context) (peak Sample, err error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	empty := 0
 	for {
 		select {
 		case <-ctx.Done():
@@ -49,7 +55,10 @@ func (w Watch) Run(ctx context.Context) (peak Sample, err error) {
 		if over {
 			w.Over(sample)
 		}
-		if over || sample.Processes == 0 {
+		if empty++; sample.Processes > 0 {
+			empty = 0
+		}
+		if over || empty > max(0, w.Empty-1) {
 			return peak, nil
 		}
 		timer.Reset(max(w.interval(sample), min(longest, costShare*time.Since(started))))
@@ -61,22 +70,28 @@ func (s Sample) union(t Sample) Sample {
 	if t.Bytes > s.Bytes {
 		s.Bytes, s.Exact, s.Full = t.Bytes, t.Exact, t.Full
 	}
-	s.Processes = max(s.Processes, t.Processes)
+	s.Processes, s.Threads = max(s.Processes, t.Processes), max(s.Threads, t.Threads)
 	return s
 }
 
 func (w Watch) interval(last Sample) time.Duration {
 	interval := cmp.Or(w.Interval, defaultInterval)
-	if last.Bytes > w.Limit/2 {
+	if w.Limit > 0 && last.Bytes > w.Limit/2 || w.Threads > 0 && int64(last.Threads) > w.Threads/2 {
 		interval /= 5
 	}
 	return interval
 }
 
-// look takes a cheap sample, and an exact one if the cheap one exceeds the limit.
+// look takes a cheap sample, and an exact one if the cheap one exceeds the memory limit.
 func (w Watch) look() (sample Sample, over bool, err error) {
-	if sample, err = w.Tree.Sample(false); err != nil || sample.Bytes <= w.Limit {
+	if sample, err = w.Tree.Sample(false); err != nil {
 		return sample, false, err
+	}
+	if w.Threads > 0 && int64(sample.Threads) > w.Threads {
+		return sample, true, nil
+	}
+	if w.Limit <= 0 || sample.Bytes <= w.Limit {
+		return sample, false, nil
 	}
 	if sample, err = w.Tree.Sample(true); err != nil {
 		return sample, false, err
