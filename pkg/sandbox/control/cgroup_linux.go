@@ -10,8 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/cgroup"
+	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
 )
 
@@ -33,28 +36,38 @@ func (c *cgroupControl) Plan() (string, bool) {
 	if !c.prepared {
 		return c.Job.Plan.Limits.Text(), true
 	}
-	l := c.Job.Plan.Limits
-	return plan.Limits{MemoryBytes: l.MemoryBytes, CPUPercent: l.CPUPercent, Pids: l.Pids}.Text(), c.Job.Plan.WantsCgroup()
+	return ofCgroup(c.Job.Plan.Limits).Text(), c.Job.Plan.WantsCgroup()
+}
+
+// ofCgroup returns the limits that a cgroup enforces.
+func ofCgroup(l plan.Limits) plan.Limits {
+	return plan.Limits{MemoryBytes: l.MemoryBytes, CPUPercent: l.CPUPercent, Pids: l.Pids}
 }
 
 // Prepare finds the strongest available mechanism.
 func (c *cgroupControl) Prepare(ctx context.Context) error {
 	p := c.Job.Plan
-	if !p.WantsCgroup() {
+	if !p.WantsCgroup() && !c.Spawns {
 		c.prepared = true
 		return nil
 	}
-	bounds := cgroupLimits(p)
-	place, release, err := delegations.take(ctx, cgroupCaller(p), bounds.Controllers())
+	bounds := c.bounds()
+	place, release, err := delegations.take(ctx, c.caller(), bounds.Controllers())
 	if err != nil {
 		return c.without(err)
 	}
-	leaf, err := place.NewLeaf(bounds)
+	if c.Spawns {
+		if c.Tree, err = place.NewTree(bounds); err == nil {
+			c.leaf = c.Tree.Leaf
+		}
+	} else {
+		c.leaf, err = place.NewLeaf(bounds)
+	}
 	if err != nil { // an available limit could not be applied
 		release()
 		return &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: "ethos-sandbox probe shows what this machine can enforce"}
 	}
-	c.leaf, c.release, c.found, c.InCgroup, c.prepared = leaf, release, place.Found, true, true
+	c.release, c.found, c.InCgroup, c.prepared = release, place.Found, true, true
 	return nil
 }
 
@@ -67,7 +80,7 @@ func (c *cgroupControl) without(lack error) error {
 		c.lack = nil
 		return refusal
 	}
-	c.prepared = true
+	c.prepared, c.NoCgroup = true, lack
 	return nil
 }
 
@@ -79,47 +92,70 @@ func (c *cgroupControl) hint() string {
 	return ""
 }
 
-// cgroupLimits returns the limits that a cgroup is to enforce.
-func cgroupLimits(p *plan.Plan) cgroup.Limits {
-	bounds := cgroup.Limits{MemoryBytes: p.Limits.MemoryBytes, CPUPercent: p.Limits.CPUPercent, Pids: p.Limits.Pids}
+// bounds returns the limits that the cgroup is to enforce. The processes that maintain the
+// boundary count too: init and, in a session, the one that clones the commands.
+func (c *cgroupControl) bounds() cgroup.Limits {
+	l := c.Job.Plan.Limits
+	bounds := cgroup.Limits{MemoryBytes: l.MemoryBytes, CPUPercent: l.CPUPercent, Pids: l.Pids}
 	if bounds.Pids > 0 {
-		bounds.Pids++ // init counts too
+		bounds.Pids++
+		if c.Spawns {
+			bounds.Pids++
+		}
 	}
 	return bounds
 }
 
-// cgroupCaller returns this process as the caller. systemd is asked for a scope only if a
-// limit was requested by name or a cgroup is required. For the wide limits of a profile
-// alone, its answer would take longer than a small command.
-func cgroupCaller(p *plan.Plan) cgroup.Caller {
-	if p.Asked || p.MustCgroup() {
+// caller returns this process as the caller. systemd is asked for a scope only if a limit
+// was requested by name or a cgroup is required, and for a session, whose commands may have
+// limits of their own. For the wide limits of a profile alone, its answer would take longer
+// than a small command.
+func (c *cgroupControl) caller() cgroup.Caller {
+	if c.Job.Plan.Asked || c.Job.Plan.MustCgroup() || c.Spawns {
 		return cgroup.Self()
 	}
 	return cgroup.Caller{Files: cgroup.Host{}, PID: os.Getpid(), UID: os.Geteuid()}
 }
 
+// Steps start init in the cgroup. In a session, init moves on to the child for those that
+// maintain it, once this cgroup is the root of its cgroup namespace: a process can only
+// start others in cgroups below that root (cgroup-v2.rst, "Delegation Containment").
 func (c *cgroupControl) Steps(at Phase, p *Program) {
 	if at == AtClone && c.leaf != nil {
 		p.CgroupFD = c.leaf.FD()
 	}
+	if at == InitCgroup && c.Tree != nil {
+		move := step("init", "write", unix.SYS_WRITE, "cgroup.procs", steps.Int(c.Tree.KeeperFD()), steps.Str("0"), steps.Int(1))
+		move.Want = 1
+		p.Init = append(p.Init, move)
+	}
 }
 
-// VerifyPlace compares the cgroup of the waiting command with the run's cgroup.
+// VerifyPlace compares the cgroup of the waiting command with the run's cgroup. That of a
+// session is then divided.
 func (c *cgroupControl) VerifyPlace(pid int) error {
+	if c.leaf == nil {
+		return nil
+	}
+	if c.Tree != nil {
+		return c.Tree.Divide(pid, c.bounds().Controllers())
+	}
+	return verifyCgroup(pid, c.leaf)
+}
+
+// verifyCgroup compares the cgroup of a process with a leaf.
+func verifyCgroup(pid int, leaf *cgroup.Leaf) error {
 	text, err := readProc(fmt.Sprintf("/proc/%d/cgroup", pid))
 	if err != nil {
 		return Unreadable(err)
 	}
-	if c.leaf == nil {
-		return nil
-	}
-	name := "/" + filepath.Base(c.leaf.Path)
+	name := "/" + filepath.Base(leaf.Path)
 	for line := range strings.Lines(string(text)) {
 		if path, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok && strings.HasSuffix(path, name) {
 			return nil
 		}
 	}
-	return fmt.Errorf("cgroup: the command is in %q, not in %s", strings.TrimSpace(string(text)), c.leaf.Path)
+	return fmt.Errorf("cgroup: the command is in %q, not in %s", strings.TrimSpace(string(text)), leaf.Path)
 }
 
 // End kills what is in the cgroup, including processes that are no longer below init. There
@@ -140,7 +176,11 @@ func (c *cgroupControl) Close() {
 		c.leaf.Kill()
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 		defer cancel()
-		if err := c.leaf.Remove(ctx); err != nil {
+		remove := c.leaf.Remove
+		if c.Tree != nil {
+			remove = c.Tree.Remove
+		}
+		if err := remove(ctx); err != nil {
 			c.lack = err
 		}
 	}
@@ -159,8 +199,12 @@ func (c *cgroupControl) Measure(u record.Usage) record.Usage {
 	if c.leaf == nil {
 		return u
 	}
-	return record.Usage{PeakMemoryBytes: c.usage.MemoryPeak, CPUSeconds: c.usage.CPU.Seconds(), PeakPids: c.usage.PidsPeak,
-		ReadBytes: c.usage.ReadBytes, WriteBytes: c.usage.WriteBytes, MeasuredBy: "cgroup"}
+	return usageOf(c.usage)
+}
+
+func usageOf(u cgroup.Usage) record.Usage {
+	return record.Usage{PeakMemoryBytes: u.MemoryPeak, CPUSeconds: u.CPU.Seconds(), PeakPids: u.PidsPeak,
+		ReadBytes: u.ReadBytes, WriteBytes: u.WriteBytes, MeasuredBy: "cgroup"}
 }
 
 func (c *cgroupControl) Report(line record.Control) record.Control {

@@ -15,10 +15,12 @@ import (
 
 // CommandSteps adds the calls of a session's command to i. The command inherits its
 // confinement from the process that clones it. What remains is its own: a session, streams,
-// a umask, a directory, and a narrowing if there is one. fds are the descriptors of its
-// streams, except those of a terminal.
-func CommandSteps(c Command, fds [3]int, n *Narrowing, i *steps.Image) {
-	i.Add(i.Begun(), step("terminal", "setsid", unix.SYS_SETSID, ""))
+// a umask, a directory, limits, and a narrowing if there is one. fds are the descriptors of
+// its streams, except those of a terminal.
+func CommandSteps(c Command, fds [3]int, n *Narrowing, own *Own, i *steps.Image) {
+	i.Add(i.Begun())
+	own.start(i)
+	i.Add(step("terminal", "setsid", unix.SYS_SETSID, ""))
 	streams := i.Streams
 	if c.Terminal {
 		slave := terminalSteps(i)

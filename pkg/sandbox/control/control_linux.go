@@ -3,8 +3,10 @@ package control
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/cgroup"
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/kernel/netns"
 	"ethos/pkg/sandbox/kernel/notify"
@@ -229,19 +232,25 @@ type Job struct {
 	Scratch  string             // the command's private directory if Flat
 	Spawns   bool               // a session: its process clones commands instead of calling execve
 
-	machine     *machine
-	View        *view.View      // where the command writes; nil if it writes to the host's files
-	Writes      *record.Writes  // what it has changed there, for the evidence
-	Changes     []view.Change   // the complete list of these changes
-	InCgroup    bool            // its own cgroup limits memory and processes
-	Watch       notify.Observer // observes the calls that take names; nil if nothing does
-	Calls       []string        // the calls that it observes
-	Watched     string          // the result of the observation, after its end
-	ByLandlock  bool            // Landlock controls connections to socket files
-	Filters     int             // system call filters that the command must have
-	Uncovers    bool            // init unmounts the writable trees when it cleans up
-	Alone       func() bool     // reports that no other run of the work space is in progress and none can start until Clear; nothing may be alive inside; may be nil
-	Quarantined *quarantine.Session
+	machine    *machine
+	marks      atomic.Uint64   // given to commands of a session
+	View       *view.View      // where the command writes; nil if it writes to the host's files
+	Writes     *record.Writes  // what it has changed there, for the evidence
+	Changes    []view.Change   // the complete list of these changes
+	InCgroup   bool            // its own cgroup limits memory and processes
+	Tree       *cgroup.Tree    // of a session: that cgroup, with leaves for its commands
+	NoCgroup   error           // why there is none
+	Segments   *os.File        // the list of System V segments inside; nil if nothing watches them
+	Watch      notify.Observer // observes the calls that take names; nil if nothing does
+	Calls      []string        // the calls that it observes
+	Watched    string          // the result of the observation, after its end
+	ByLandlock bool            // Landlock controls connections to socket files
+	Filters    int             // system call filters that the command must have
+	// CommandFilters are loaded by each command of a session in addition.
+	CommandFilters []filter
+	Uncovers       bool        // init unmounts the writable trees when it cleans up
+	Alone          func() bool // reports that no other run of the work space is in progress and none can start until Clear; nothing may be alive inside; may be nil
+	Quarantined    *quarantine.Session
 }
 
 // Phase is a part of the set-up. The calls of a program run phase by phase and, within a

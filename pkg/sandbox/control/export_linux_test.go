@@ -73,7 +73,7 @@ func FixedProgram(t *testing.T, p *plan.Plan, m FixedMachine) (*plan.Plan, *step
 
 // CgroupLimits are what a cgroup is asked to hold, and whether one is looked for.
 func CgroupLimits(p *plan.Plan) (bounds cgroup.Limits, wanted, must bool) {
-	return cgroupLimits(p), p.WantsCgroup(), p.MustCgroup()
+	return (&cgroupControl{Job: &Job{Plan: p}}).bounds(), p.WantsCgroup(), p.MustCgroup()
 }
 
 func (m FixedMachine) machine() *machine {

@@ -13,6 +13,7 @@ type filter struct {
 	name    string
 	program seccomp.Program
 	flags   uint32 // of seccomp(2)
+	profile func() seccomp.Profile
 }
 
 // filters compiles the programs of the plan for this machine: always the one that denies
@@ -24,9 +25,11 @@ func filters(p *plan.Plan, read func(path string) ([]byte, error)) ([]filter, er
 	if err != nil {
 		return nil, &plan.Refusal{Code: plan.CodeRequire, Err: err, Hint: "amd64 and arm64 are supported"}
 	}
+	open := seccomp.Openings{Tracing: p.Debug, Namespaces: p.NestedUserns != "", Mounts: p.NestedUserns == capability.NestedMounts}
 	list := []filter{{name: seccomp.DenyPrivilegeName, program: seccomp.DenyPrivilegeProgram(arch)}}
-	if open := (seccomp.Openings{Tracing: p.Debug, Namespaces: p.NestedUserns != "", Mounts: p.NestedUserns == capability.NestedMounts}); open != (seccomp.Openings{}) {
-		if list[0].program, err = seccomp.DenyPrivilegeBut(open).Compile(arch); err != nil {
+	list[0].profile = func() seccomp.Profile { return seccomp.DenyPrivilegeBut(open) }
+	if open != (seccomp.Openings{}) {
+		if list[0].program, err = list[0].profile().Compile(arch); err != nil {
 			return nil, &plan.Refusal{Code: plan.CodeSetup, Err: err}
 		}
 	}
@@ -45,7 +48,7 @@ func filters(p *plan.Plan, read func(path string) ([]byte, error)) ([]filter, er
 		if err != nil {
 			return nil, &plan.Refusal{Code: plan.CodeSetup, Err: err}
 		}
-		list = append(list, filter{name: profile.Name, program: program})
+		list = append(list, filter{profile.Name, program, 0, func() seccomp.Profile { return profile }})
 	}
 	if p.SeccompFile == "" {
 		if p.Seccomp != seccomp.DenyPrivilegeName {
@@ -61,7 +64,7 @@ func filters(p *plan.Plan, read func(path string) ([]byte, error)) ([]filter, er
 	if err != nil {
 		return nil, plan.Refuse(plan.CodeDeclaration, "shorten the profile", "seccomp profile %s: %w", p.SeccompFile, err)
 	}
-	return append(list, filter{profile.Name, program, profile.Flags}), nil
+	return append(list, filter{profile.Name, program, profile.Flags, func() seccomp.Profile { return profile }}), nil
 }
 
 func profileFile(p *plan.Plan, arch *seccomp.Arch, read func(path string) ([]byte, error)) (seccomp.Profile, error) {

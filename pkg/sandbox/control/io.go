@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/plan"
 )
 
 // IO connects a run with its surroundings.
@@ -42,6 +43,12 @@ type Command struct {
 	Terminal   bool
 	Rows, Cols uint16
 	Narrow     Narrow
+	// Limits of memory, processor time and processes are the command's own, in addition to
+	// those of the session. Timeout is known here but enforced by whoever starts the
+	// command; it bounds the processor time of each process.
+	Limits plan.Limits
+	// MustCgroup says that a cgroup must hold these limits.
+	MustCgroup bool
 }
 
 // Observed is the evidence that the calls of the command were observed.

@@ -162,14 +162,31 @@ func (n *Narrowing) steps(i *steps.Image) {
 	i.Add(step("seccomp", "seccomp", unix.SYS_SECCOMP, "narrowing", steps.Int(seccomp.SetModeFilter), steps.Int(0), i.Filter(n.filter.Fprog())))
 }
 
-// VerifyNarrowed compares a waiting narrowed command with the process that cloned it: the
-// command has one filter more. The kernel does not show Landlock domains, but their calls
-// have succeeded, because the command is waiting.
-func VerifyNarrowed(command, spawner Status) error {
-	mine, err := strconv.Atoi(command.field("Seccomp_filters"))
-	theirs, err2 := strconv.Atoi(spawner.field("Seccomp_filters"))
-	if err != nil || err2 != nil || mine != theirs+1 {
-		return fmt.Errorf("status field Seccomp_filters is %q, not one more than %q", command.field("Seccomp_filters"), spawner.field("Seccomp_filters"))
+// filters returns how many system call filters a narrowing consists of.
+func (n *Narrowing) filters() int {
+	if n == nil {
+		return 0
+	}
+	return 1
+}
+
+// VerifyFilters compares a waiting command with the process that cloned it: the command has
+// the filters that it loads itself in addition. The kernel does not show Landlock domains,
+// but the calls of a narrowing have succeeded, because the command is waiting.
+func VerifyFilters(j *Job, n *Narrowing, command Status, spawner func() (Status, error)) error {
+	more := len(j.CommandFilters) + n.filters()
+	if more == 0 {
+		return nil
+	}
+	above, err := spawner()
+	if err != nil {
+		return err
+	}
+	const field = "Seccomp_filters"
+	mine, err := strconv.Atoi(command.field(field))
+	theirs, err2 := strconv.Atoi(above.field(field))
+	if err != nil || err2 != nil || mine != theirs+more {
+		return fmt.Errorf("status field %s is %q, not %d more than %q", field, command.field(field), more, above.field(field))
 	}
 	return nil
 }

@@ -83,7 +83,8 @@ func (c *rlimits) bounds() limits.Bounds {
 // namespace's uid 0 write it (ipc_permissions in ipc/ipc_sysctl.c), which an ordinary user
 // does not have inside. For an ordinary user, segments are therefore only watched.
 func (c *rlimits) segmentSteps(slots *steps.Slots) []steps.Step {
-	if !c.watches() || c.Flat { // the IPC namespace is the host's, and the filter denies segments
+	watched := c.watches() || c.Spawns && !c.InCgroup
+	if !watched || c.Flat { // the IPC namespace is the host's, and the filter denies segments
 		return nil
 	}
 	const stage, shmall, segmentList = "shared_memory", "/proc/sys/kernel/shmall", "/proc/sysvipc/shm"
@@ -96,7 +97,7 @@ func (c *rlimits) segmentSteps(slots *steps.Slots) []steps.Step {
 	}
 	var list []steps.Step
 	pages := strconv.FormatInt(max(1, c.Job.Plan.Limits.MemoryBytes/int64(c.machine.pageBytes)), 10)
-	if c.machine.uid == 0 {
+	if c.machine.uid == 0 && c.watches() {
 		list = append(list, open(shmall, unix.O_WRONLY, limit, 2),
 			step(stage, "write", unix.SYS_WRITE, shmall, steps.From(limit), steps.Str(pages), steps.Int(len(pages))),
 			step(stage, "close", unix.SYS_CLOSE, shmall, steps.From(limit)))
@@ -112,6 +113,7 @@ func (c *rlimits) Receive(what, fd int) bool {
 		return false
 	}
 	c.shared.Segments = os.NewFile(uintptr(fd), "/proc/sysvipc/shm")
+	c.Segments = c.shared.Segments
 	return true
 }
 
@@ -182,13 +184,15 @@ func (c *rlimits) Report(line record.Control) record.Control {
 		return line
 	}
 	if c.Job.Plan.Limits.Pids > 0 && !c.InCgroup && !limits.NprocHolds(os.Geteuid()) {
-		line.State, line.Reason = Degraded, "the kernel does not apply RLIMIT_NPROC to root: without a cgroup, the number of processes is not bounded"
+		line.State, line.Reason = Degraded, noNproc
 	}
 	if c.watchErr != nil {
 		line.State, line.Reason = Degraded, c.watchErr.Error()
 	}
 	return line
 }
+
+const noNproc = "the kernel does not apply RLIMIT_NPROC to root: without a cgroup, the number of processes is not bounded"
 
 func (c *rlimits) Hint() string {
 	return "run it as an ordinary user, for whom resource limits are enough, or have a cgroup delegated to root"

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -10,12 +11,17 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/seccomp"
 	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/sandbox/plan"
 )
 
 // seccompControl loads the system call filters: seccomp(2).
 type seccompControl struct {
 	*Job
 	filters []filter
+	// Of a session: what its first process loads if it makes cgroups for its commands, what
+	// these then load, and what keeps the marks of their processes without cgroups.
+	spawner, commands []filter
+	mark              filter
 }
 
 func (c *seccompControl) Name() string { return "seccomp" }
@@ -23,9 +29,40 @@ func (c *seccompControl) Name() string { return "seccomp" }
 func (c *seccompControl) Plan() (string, bool) { return c.Job.Plan.SeccompText(), true }
 
 func (c *seccompControl) Prepare(context.Context) (err error) {
-	c.filters, err = filters(c.Job.Plan, c.machine.readFile)
-	c.Filters += len(c.filters)
+	if c.filters, err = filters(c.Job.Plan, c.machine.readFile); err != nil {
+		return err
+	}
+	if c.Filters += len(c.filters); c.Spawns {
+		err = c.divide()
+	}
 	return err
+}
+
+// divide prepares the filters of a session. Its first process must be able to call clone3(2),
+// which alone starts a process in a cgroup: to move one afterwards takes a grace period of
+// the kernel, ten milliseconds. The commands must not. So the part of the filters that
+// denies clone3 is loaded by each command, before anything else of it runs.
+func (c *seccompControl) divide() error {
+	arch, err := seccomp.Native()
+	if err != nil {
+		return err
+	}
+	compiled := func(p seccomp.Profile) filter {
+		program, fault := p.Compile(arch)
+		err = errors.Join(err, fault)
+		return filter{p.Name, program, p.Flags, nil}
+	}
+	for _, f := range c.filters {
+		rest, only := f.profile().Split("clone3")
+		if c.spawner = append(c.spawner, compiled(rest)); len(only.Rules) > 0 {
+			c.commands = append(c.commands, compiled(only))
+		}
+	}
+	c.mark = compiled(seccomp.Mark())
+	if err != nil {
+		return &plan.Refusal{Code: plan.CodeSetup, Err: err}
+	}
+	return nil
 }
 
 // Steps load the filters with SECCOMP_SET_MODE_FILTER. no_new_privs must already be set.
@@ -33,7 +70,15 @@ func (c *seccompControl) Steps(at Phase, p *Program) {
 	if at != Filters {
 		return
 	}
-	for _, f := range c.filters {
+	list := c.filters
+	switch {
+	case c.Spawns && c.InCgroup:
+		list, c.CommandFilters = c.spawner, c.commands
+	case c.Spawns:
+		list = append(list, c.mark)
+		c.Filters++
+	}
+	for _, f := range list {
 		p.Command = append(p.Command, step("seccomp", "seccomp", unix.SYS_SECCOMP, f.name, steps.Int(seccomp.SetModeFilter), steps.Int(f.flags), steps.Ptr(f.program.Fprog())))
 	}
 }

@@ -22,17 +22,32 @@ type Child struct {
 	Terminal *os.File // the master of its terminal, which the receiver must close; nil if it has none
 	Started  time.Time
 
-	session *Session
-	argv    []string
-	proc    *steps.Process
-	mu      sync.Mutex
-	over    bool // the PID may have been reused
-	denials []record.Denial
+	session   *Session
+	argv      []string
+	proc      *steps.Process
+	narrowing *control.Narrowing
+	own       *control.Own
+	mu        sync.Mutex
+	over      bool // the PID may have been reused
+	denials   []record.Denial
 }
 
-// Denials returns what the command asked for and was denied, in a session that observes its
-// commands. It is complete when Wait has returned.
+// Denials returns the limits that had an effect on the command and, in a session that
+// observes its commands, what it asked for and was denied. It is complete when Wait has
+// returned.
 func (c *Child) Denials() []record.Denial { return c.denials }
+
+// Killed returns the status of a record if a memory limit ended the command, else "". Wait
+// must have returned.
+func (c *Child) Killed() string { return c.own.Killed() }
+
+// Evidence returns the evidence of the session with the limits and the usage of the
+// command. Wait must have returned.
+func (c *Child) Evidence() record.Sandbox {
+	e := c.session.Evidence()
+	c.own.Evidence(&e)
+	return e
+}
 
 // confirm waits until the command is confined, compares it with the plan, and lets it
 // begin.
@@ -59,13 +74,14 @@ func (c *Child) confirm(command Command) error {
 				return fmt.Errorf("terminal: ioctl TIOCSWINSZ: %w", err)
 			}
 		case steps.Waiting:
-			if err := c.verify(command); err != nil {
+			if err := c.verify(); err != nil {
 				return err
 			}
 			for o := range of[control.Overseer](c.session.run) {
 				o.Oversee(c.PID)
 			}
 			c.Started = time.Now()
+			c.own.Run(func() { c.session.killAll(c.own) })
 			return c.proc.Go()
 		case steps.Failed:
 			return event.Err
@@ -78,7 +94,7 @@ func (c *Child) confirm(command Command) error {
 }
 
 // verify compares the waiting command with the plan.
-func (c *Child) verify(command Command) error {
+func (c *Child) verify() error {
 	status, err := control.ReadStatus(c.PID)
 	if err != nil {
 		return err
@@ -88,12 +104,11 @@ func (c *Child) verify(command Command) error {
 			return different(err)
 		}
 	}
-	if command.Narrow.None() {
-		return nil
-	}
-	spawner, err := control.ReadStatus(c.session.run.pid)
+	err = control.VerifyFilters(c.session.run.job, c.narrowing, status, func() (control.Status, error) {
+		return control.ReadStatus(c.session.run.pid)
+	})
 	if err == nil {
-		err = control.VerifyNarrowed(status, spawner)
+		err = c.own.Verify(c.PID)
 	}
 	if err != nil {
 		return different(err)
@@ -132,13 +147,22 @@ func (c *Child) gone() {
 	for o := range of[control.Overseer](c.session.run) {
 		c.denials = append(c.denials, o.Overseen(c.PID)...)
 	}
+	c.own.Ended()
+	c.denials = append(c.denials, c.own.Denials()...)
 	c.mu.Lock()
 	c.over = true
 	c.proc.Close()
 	c.mu.Unlock()
-	c.session.mu.Lock()
-	c.session.running--
-	c.session.mu.Unlock()
+	s := c.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running--
+	select {
+	case <-s.over:
+		c.own.Settle(s.over)
+	default:
+		s.settling.Go(func() { c.own.Settle(s.over) })
+	}
 }
 
 // Signal sends a signal to the command's process group. It is safe for concurrent use.

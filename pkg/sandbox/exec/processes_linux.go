@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/control"
 )
 
 // descendants returns pidfds of the descendants of a process.
@@ -20,6 +22,47 @@ func descendants(pid int) (fds []int) {
 		}
 	}
 	return fds
+}
+
+// killAllLimit is how long killAll tries. Who forks faster than it kills ends the session.
+const killAllLimit = 10 * time.Second
+
+// killAll kills every process that has the mark of a command, wherever it is in the tree,
+// or else ends the session.
+func (s *Session) killAll(own *control.Own) {
+	s.alive.RLock()
+	defer s.alive.RUnlock()
+	none := 0
+	for end := time.Now().Add(killAllLimit); none < 3 && !s.ended; time.Sleep(time.Millisecond) {
+		if none++; s.killOnce(own) {
+			none = 0
+		}
+		if time.Now().After(end) {
+			s.End()
+			return
+		}
+	}
+}
+
+// killOnce kills the processes that one walk of the tree finds, and reports whether there
+// were any.
+func (s *Session) killOnce(own *control.Own) (any bool) {
+	for _, pid := range s.processes() {
+		if !own.Has(pid) {
+			continue
+		}
+		_ = unix.Prlimit(pid, unix.RLIMIT_NPROC, &unix.Rlimit{}, nil) // no more children; the kernel does not apply it to root
+		fd, err := unix.PidfdOpen(pid, 0)
+		if err != nil {
+			continue
+		}
+		if own.Has(pid) { // still the same process
+			any = true
+			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+		}
+		unix.Close(fd)
+	}
+	return any
 }
 
 // children returns the children of every thread of a process: proc(5), task/TID/children.

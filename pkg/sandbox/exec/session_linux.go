@@ -23,14 +23,16 @@ type Session struct {
 	run      *run
 	cancel   context.CancelFunc
 	began    chan struct{}
+	over     chan struct{} // closed under mu, when the run has ended
 	done     chan struct{}
 	outcome  Outcome
 	err      error
 	evidence record.Sandbox
 	spawner  int // a pidfd
 
-	alive sync.RWMutex // held for writing when the session ends; whoever holds it for reading may use its process
-	ended bool
+	settling sync.WaitGroup // commands that have ended, but not all that they started; grows under mu, until over is closed
+	alive    sync.RWMutex   // held for writing when the session ends; whoever holds it for reading may use its process
+	ended    bool
 
 	mu      sync.Mutex // commands are started one at a time
 	running int
@@ -47,11 +49,15 @@ func Start(ctx context.Context, p *plan.Plan, io IO) (*Session, error) {
 	q := *p
 	q.Limits.Timeout = 0
 	inside, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Session{cancel: cancel, began: make(chan struct{}), done: make(chan struct{})}
+	s := &Session{cancel: cancel, began: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{})}
 	x := &Runner{Plan: &q, IO: io, hooks: hooks{began: s.begin, ends: s.end}}
 	go func() {
 		s.outcome, s.err = x.Run(inside)
 		cancel()
+		s.mu.Lock()
+		close(s.over)
+		s.mu.Unlock()
+		s.settling.Wait()
 		close(s.done)
 	}()
 	select {
@@ -150,8 +156,13 @@ func (s *Session) Spawn(ctx context.Context, c Command) (*Child, error) {
 	if err != nil {
 		return nil, err
 	}
-	child, err := s.spawn(ctx, c, narrowing)
+	own, err := control.NewOwn(s.run.job, control.Inside{Init: s.Init(), Spawner: s.run.pid}, c.Limits, c.MustCgroup)
 	if err != nil {
+		return nil, err
+	}
+	child, err := s.spawn(ctx, c, narrowing, own)
+	if err != nil {
+		own.Close()
 		return nil, control.CommandRefusal(err, c)
 	}
 	s.running++
@@ -175,7 +186,7 @@ func (s *Session) wake(ctx context.Context) error {
 }
 
 // spawn starts a command and has it verified.
-func (s *Session) spawn(ctx context.Context, c Command, narrowing *control.Narrowing) (*Child, error) {
+func (s *Session) spawn(ctx context.Context, c Command, narrowing *control.Narrowing, own *control.Own) (*Child, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
@@ -189,7 +200,7 @@ func (s *Session) spawn(ctx context.Context, c Command, narrowing *control.Narro
 		streams[i] = int(f.Fd())
 	}
 	image := s.run.proc.NewImage()
-	control.CommandSteps(c, streams, narrowing, image)
+	control.CommandSteps(c, streams, narrowing, own, image)
 	if s.Tamper != nil {
 		image.Change(s.Tamper)
 	}
@@ -197,7 +208,7 @@ func (s *Session) spawn(ctx context.Context, c Command, narrowing *control.Narro
 	if err != nil {
 		return nil, err
 	}
-	child := &Child{session: s, argv: c.Argv, proc: proc}
+	child := &Child{session: s, argv: c.Argv, proc: proc, narrowing: narrowing, own: own}
 	if err = s.wake(ctx); err == nil { // meanwhile the command confines itself, and then waits
 		err = child.confirm(c)
 	}

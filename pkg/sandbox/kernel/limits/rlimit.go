@@ -16,6 +16,9 @@ const (
 	Core      Resource = 4 // bytes of a core file
 	Processes Resource = 6 // threads of the user, in the user namespace
 	OpenFiles Resource = 7 // descriptors of one process
+	// RealTime is the processor time of a process with a real-time policy, in microseconds.
+	// Others are not limited by it.
+	RealTime Resource = 15
 )
 
 // String returns the name used in the manual page.
@@ -31,6 +34,8 @@ func (r Resource) String() string {
 		return "RLIMIT_NPROC"
 	case OpenFiles:
 		return "RLIMIT_NOFILE"
+	case RealTime:
+		return "RLIMIT_RTTIME"
 	}
 	return "RLIMIT_?"
 }

@@ -25,9 +25,9 @@ type Shared struct {
 
 	makers  map[int]bool // numbers of these processes in the tree's PID namespace
 	numbers map[int]bool // their numbers here
-	memfds  int64 // bytes, as of the last search
-	machine int64 // shared memory of the whole machine at that time
-	looks   int   // calls since then
+	memfds  int64        // bytes, as of the last search
+	machine int64        // shared memory of the whole machine at that time
+	looks   int          // calls since then
 	device  uint64
 }
 

@@ -16,6 +16,8 @@ type Watch struct {
 	// Empty is how many samples in a row must find nothing before the watch ends; 0 is one. A
 	// sample can miss a process that forks and exits again and again.
 	Empty int
+	// Seen, if set, is called with the largest numbers so far after each sample.
+	Seen func(peak Sample)
 	// Over is called once, from Run, with the sample that exceeds the limit. It must end
 	// the tree.
 	Over func(Sample)
@@ -51,7 +53,9 @@ func (w Watch) Run(ctx context.Context) (peak Sample, err error) {
 		if err != nil {
 			return peak, err
 		}
-		peak = peak.union(sample)
+		if peak = peak.union(sample); w.Seen != nil {
+			w.Seen(peak)
+		}
 		if over {
 			w.Over(sample)
 		}
