@@ -25,9 +25,13 @@ func warnLimits(sys *cli.System, plan *sandbox.Plan, out sandbox.Outcome) {
 	}
 	for _, c := range out.Evidence.Controls {
 		if c.Name == "cgroup" && c.State != "enforced" {
-			sys.Warn(fmt.Sprintf("the limit of %d%% of a processor is not in force: %s", plan.Limits.CPUPercent, c.Reason), "ethos-sandbox probe says how to get a cgroup; with --require cgroup nothing runs without one")
+			warnUnheld(sys, plan.Limits.CPUPercent, c.Reason)
 		}
 	}
+}
+
+func warnUnheld(sys *cli.System, percent int64, why string) {
+	sys.Warn(fmt.Sprintf("the limit of %d%% of a processor is not in force: %s", percent, why), "ethos-sandbox probe says how to get a cgroup; with --require cgroup nothing runs without one")
 }
 
 func warn(sys *cli.System, denials []record.Denial) {

@@ -53,7 +53,7 @@ func explained(d record.Denial) string {
 // explain says what the boundary of a session refused a command that failed in
 // it.
 func (j *joining) explain(e session.Exited) []record.Denial {
-	if e.Status == 0 || e.Timeout || e.Lost != "" || j.asked.Explain {
+	if e.Status == 0 || e.Timeout || e.OOM || e.Lost != "" || j.asked.Explain {
 		return nil
 	}
 	plan, err := sandbox.Build(j.spec, sandbox.HostFiles{}, os.Geteuid())
@@ -76,7 +76,7 @@ func (j *joining) waysOut(denials []record.Denial) []record.Denial {
 func forSession(denials []record.Denial) []record.Denial {
 	denials = slices.Clone(denials)
 	for i := range denials {
-		if d := &denials[i]; d.Kind != "" && d.Remedy != "" {
+		if d := &denials[i]; d.Kind != "" && d.Kind != record.KindLimit && d.Remedy != "" {
 			d.Remedy = "ethos-sandbox session start " + d.Remedy
 		}
 	}

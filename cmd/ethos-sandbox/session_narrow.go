@@ -11,6 +11,7 @@ import (
 	"ethos/pkg/cli"
 	"ethos/pkg/sandbox"
 	"ethos/pkg/sandbox/boundary"
+	"ethos/pkg/session"
 )
 
 // narrows handles flags that ask for another boundary than the session's: it
@@ -20,7 +21,7 @@ func (j *joining) narrows(sys *cli.System, name string, theirs sandbox.Spec) err
 	if j.given.Profile != "" {
 		return j.narrowsTo(sys, name, theirs)
 	}
-	rest := bounds(&j.given)
+	rest := shared(&j.given, &j.asked)
 	j.narrow = sandbox.Narrow{NoNetwork: rest.Net == "none", DenyWrite: absolute(sys.Dir, rest.DenyWrite), DenyRead: absolute(sys.Dir, rest.DenyRead)}
 	if readable := absolute(sys.Dir, rest.Ro); len(readable) > 0 {
 		plan, err := planIn(theirs)
@@ -68,6 +69,33 @@ func (j *joining) within(sys *cli.System, flags *boundary.Flags) (alone, less sa
 	return alone, less, err
 }
 
+// shared returns the flags that apply to a whole session, without the limits and
+// the requirement that one command can have itself.
+func shared(f *boundary.Flags, theirs *asked) boundary.Flags {
+	flags := bounds(f)
+	flags.Memory, flags.CPU, flags.Pids = "", "", 0
+	if mustCgroup(&flags, theirs) {
+		flags.Require = nil
+	}
+	return flags
+}
+
+// mustCgroup reports whether the command alone, and not its session, is to run
+// only if a cgroup holds its limits.
+func mustCgroup(f *boundary.Flags, theirs *asked) bool {
+	return slices.Equal(f.Require, []string{"cgroup"}) && !slices.Contains(theirs.Flags.Require, "cgroup")
+}
+
+// ownLimits returns the limits that flags beside --session give one command.
+func ownLimits(sys *cli.System, f *boundary.Flags, theirs *asked) (session.Limits, error) {
+	flags := boundary.Flags{Memory: f.Memory, CPU: f.CPU, Pids: f.Pids}
+	spec, err := flags.Spec(sandbox.HostFiles{}, sys.Dir, sys.Environ, nil)
+	if err != nil {
+		return session.Limits{}, cli.Errorf(cli.Refused, "ethos-sandbox run --help shows the flags", "%w", err)
+	}
+	return session.Limits{MemoryBytes: spec.MemoryBytes, CPUPercent: spec.CPUQuotaPercent, Pids: spec.Asked.Pids, Cgroup: mustCgroup(f, theirs)}, nil
+}
+
 func absolute(dir string, paths []string) (list []string) {
 	for _, path := range paths {
 		if !filepath.IsAbs(path) {
@@ -84,8 +112,8 @@ func planIn(spec sandbox.Spec) (*sandbox.Plan, error) {
 }
 
 // narrowsTo handles a profile that grants less than the session: the command
-// loses what the session has and the meet of both does not. The limits are the
-// session's, except for the time limit. If this cannot be taken from a command
+// loses what the session has and the meet of both does not. The limits that
+// are less than the session's are the command's own. If this cannot be taken from a command
 // of the session, and the meet has no network to share with it, the command gets
 // a boundary of its own.
 func (j *joining) narrowsTo(sys *cli.System, name string, theirs sandbox.Spec) error {
@@ -113,6 +141,7 @@ func (j *joining) narrowsTo(sys *cli.System, name string, theirs sandbox.Spec) e
 		return refused(err, cli.Refused)
 	}
 	j.profile, j.less = j.given.Profile, &less
+	j.limits = session.Limits{MemoryBytes: tighter(want.Limits.MemoryBytes, have.Limits.MemoryBytes), CPUPercent: tighter(want.Limits.CPUPercent, have.Limits.CPUPercent), Pids: tighter(want.Limits.Pids, have.Limits.Pids), Cgroup: want.MustCgroup()}
 	j.narrow = sandbox.Narrow{NoNetwork: want.Network == "none" && have.Network != "none"}
 	j.narrow.DenyWrite, j.narrow.DenyRead = without(have.Paths, want.Paths)
 	possible := alike(have, want) && (want.Network == "none" || reflect.DeepEqual(less.Whole().Network, theirs.Whole().Network))
@@ -121,6 +150,15 @@ func (j *joining) narrowsTo(sys *cli.System, name string, theirs sandbox.Spec) e
 		return notTheSame(name)
 	}
 	return nil
+}
+
+// tighter returns the limit that a command wants if its session has a wider one
+// or none, else 0.
+func tighter(want, have int64) int64 {
+	if want > 0 && (have == 0 || want < have) {
+		return want
+	}
+	return 0
 }
 
 // alike reports whether two plans are the same in what a command cannot do

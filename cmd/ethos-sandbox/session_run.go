@@ -53,9 +53,10 @@ type joining struct {
 	spec     sandbox.Spec
 	said     sandbox.Tail
 	narrow   sandbox.Narrow
-	profile  string        // the profile that narrow comes from, "" for none
-	less     *sandbox.Spec // what is left of the session, with a profile or a boundary of its own
-	apart    bool          // the command gets a boundary of its own, with less
+	limits   session.Limits // of this command alone
+	profile  string         // the profile that narrow comes from, "" for none
+	less     *sandbox.Spec  // what is left of the session, with a profile or a boundary of its own
+	apart    bool           // the command gets a boundary of its own, with less
 }
 
 // run runs the command with this process's own streams.
@@ -97,6 +98,9 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 		return refused(asRefusal(err), cli.Refused)
 	}
 	warn(sys, j.waysOut(exited.Denials))
+	if exited.Unheld != "" {
+		warnUnheld(sys, j.limits.CPUPercent, exited.Unheld)
+	}
 	return endedInside(want, exited)
 }
 
@@ -233,14 +237,20 @@ func (j *joining) fits(sys *cli.System, client *session.Client) error {
 	if !j.plainGit && !j.anyGit && !client.Hello.Managed {
 		return cli.Errorf(cli.Refused, "accept that with --plain-git, or start a session without --plain-git", "session %s has plain git: no policy on git commands", name)
 	}
-	given := bounds(&j.given)
+	var err error
+	if j.limits, err = ownLimits(sys, &j.given, &j.asked); err != nil {
+		return err
+	}
+	given := shared(&j.given, &j.asked)
 	if theirs := j.asked.Flags.WorkspaceOf(sandbox.HostFiles{}, j.asked.Dir); given.Workspace != "" && given.WorkspaceOf(sandbox.HostFiles{}, sys.Dir) != theirs {
 		return cli.Errorf(cli.Refused, "omit --workspace, or start another session", "session %s has the work space %s", name, theirs)
 	}
 	if given.Workspace = ""; given.None() {
 		return nil
 	}
-	mine := askedFor(sys, ptr(bounds(&j.flags)), j.plainGit)
+	flags := shared(&j.flags, &j.asked)
+	flags.Memory, flags.CPU, flags.Pids = j.asked.Flags.Memory, j.asked.Flags.CPU, j.asked.Flags.Pids
+	mine := askedFor(sys, &flags, j.plainGit)
 	mine.Parent = j.asked.Parent
 	spec, err := mine.spec(sys.Environ)
 	if err != nil {
@@ -291,7 +301,7 @@ func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 	}
 	return session.Want{
 		Argv: j.argv, Env: env, Dir: dir, Timeout: limit,
-		NoNetwork: j.narrow.NoNetwork, DenyWrite: j.narrow.DenyWrite, DenyRead: j.narrow.DenyRead, Profile: j.profile,
+		NoNetwork: j.narrow.NoNetwork, DenyWrite: j.narrow.DenyWrite, DenyRead: j.narrow.DenyRead, Profile: j.profile, Limits: j.limits,
 	}, nil
 }
 
@@ -320,8 +330,11 @@ func outcome(client *session.Client, e session.Exited) sandbox.Outcome {
 	if status.Signaled() {
 		out.Status, out.ExitCode, out.Signal = record.StatusSignaled, 0, status.Signal()
 	}
-	if e.Timeout {
+	switch {
+	case e.Timeout:
 		out.Status = record.StatusTimeout
+	case e.OOM:
+		out.Status = record.StatusOOM
 	}
 	if e.Evidence != nil {
 		out.Evidence = *e.Evidence
@@ -332,14 +345,31 @@ func outcome(client *session.Client, e session.Exited) sandbox.Outcome {
 	return out
 }
 
+// crowded returns the limit of processes at which a command was killed, where no
+// cgroup keeps it from starting more, else "".
+func crowded(e session.Exited) string {
+	for _, d := range e.Denials {
+		if d.Kind == record.KindLimit && d.Layer == "rlimits" && !e.OOM {
+			return d.What
+		}
+	}
+	return ""
+}
+
 // endedInside makes this process end as the command did.
 func endedInside(w session.Want, e session.Exited) error {
 	status := syscall.WaitStatus(e.Status)
 	switch {
 	case e.Timeout:
 		return cli.Errorf(cli.Timeout, "allow more time with --timeout", "%s: killed at the time limit of %v", w.Argv[0], w.Timeout)
+	case e.OOM && w.Limits.MemoryBytes > 0:
+		return cli.Errorf(cli.SignalBase+cli.Status(syscall.SIGKILL), "allow more memory with --memory", "%s: killed at the memory limit of %d bytes", w.Argv[0], w.Limits.MemoryBytes)
+	case e.OOM:
+		return cli.Errorf(cli.SignalBase+cli.Status(syscall.SIGKILL), "give each command a limit of its own with --memory, or start a session that has more", "%s: killed at the memory limit of its session", w.Argv[0])
 	case e.Lost != "":
 		return cli.Errorf(cli.SignalBase+cli.Status(syscall.SIGKILL), "everything inside has ended; ethos-sandbox session start starts it again", "%s: killed: %s", w.Argv[0], e.Lost)
+	case status.Signal() == syscall.SIGKILL && crowded(e) != "":
+		return cli.Errorf(cli.SignalBase+cli.Status(syscall.SIGKILL), "allow more with --pids", "%s: killed at the limit of %s", w.Argv[0], crowded(e))
 	case status.Signaled():
 		return cli.Exit(cli.SignalBase + cli.Status(status.Signal()))
 	case status.ExitStatus() == 0:

@@ -28,9 +28,6 @@ type Boundary interface {
 	// host's address for it. If anywhere is set, other machines can reach it
 	// too. The error is a [*Fault].
 	Publish(text string, anywhere bool) (host string, err error)
-	// Evidence returns what was requested and verified when the boundary was
-	// created.
-	Evidence() record.Sandbox
 }
 
 // Spawn describes a command to start.
@@ -42,6 +39,8 @@ type Spawn struct {
 	Terminal   bool        // the controlling terminal is a new pseudo-terminal
 	Rows, Cols uint16
 	Narrow     Narrow
+	Limits     Limits
+	Timeout    time.Duration // which the session enforces; 0 means none
 }
 
 // Child is a running command.
@@ -53,9 +52,19 @@ type Child interface {
 	// error is a [*Fault] if the command could not be executed. Any other error
 	// says that the session ended before the command.
 	Wait() (syscall.WaitStatus, error)
-	// Denials returns what the command was refused, if that is observed. Call
-	// it after Wait has returned.
+	// Denials returns the limits that had an effect on the command and, if that
+	// is observed, what it was refused. It and the next three are to be called
+	// after Wait has returned.
 	Denials() []record.Denial
+	// Killed returns the status of a record if a memory limit ended the
+	// command, else "".
+	Killed() string
+	// Unheld returns why the command's limit of processor time is not in force,
+	// else "".
+	Unheld() string
+	// Evidence returns what was requested and verified when the boundary was
+	// created, with the command's own limits and what it has used.
+	Evidence() record.Sandbox
 	Signal(syscall.Signal) error // to its process group
 	Kill()                       // its process group and all its descendants
 }

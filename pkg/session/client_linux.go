@@ -143,6 +143,7 @@ type Want struct {
 	DenyWrite []string      // absolute paths; no writing there or below
 	DenyRead  []string      // absolute paths; no reading either
 	Profile   string        // the profile that the two lists come from; "" for none
+	Limits    Limits        // the command's own
 	// In, Out and Err become the streams of the command. A file is passed on, output to a pipe or
 	// socket is copied, and a terminal is relayed.
 	In, Out, Err *os.File
@@ -166,6 +167,7 @@ func (c *Client) Run(w Want) (Exited, error) {
 		Argv: words(w.Argv), Env: words(w.Env), Dir: []byte(w.Dir), Umask: umask, Streams: streams.kinds,
 		Terminal: streams.terminal != nil, Timeout: w.Timeout, Evidence: w.Evidence,
 		Narrow: Narrow{NoNetwork: w.NoNetwork, DenyWrite: words(w.DenyWrite), DenyRead: words(w.DenyRead), Profile: w.Profile},
+		Limits: w.Limits,
 	}
 	if err := run.check(); err != nil {
 		return Exited{}, err

@@ -50,7 +50,7 @@ func (s *Server) run(c *conn, r *Run, files []*os.File) {
 	exited.Started = started
 	exited.Denials = append(s.look(context.Background()), command.child.Denials()...)
 	if r.Evidence {
-		evidence := s.Boundary.Evidence()
+		evidence := command.child.Evidence()
 		evidence.Narrowed = r.Narrow.text()
 		exited.Evidence = &evidence
 	}
@@ -72,6 +72,7 @@ func (s *Server) start(c *conn, r *Run, files []*os.File) (_ *command, started t
 	spawn := Spawn{
 		Argv: texts(r.Argv), Env: texts(r.Env), Dir: string(r.Dir), Umask: r.Umask & 0o777,
 		Terminal: r.Terminal, Rows: r.Rows, Cols: r.Cols, Narrow: r.Narrow,
+		Limits: r.Limits, Timeout: s.Hello.within(r.Timeout),
 	}
 	command := &command{argv: spawn.Argv, conn: c}
 	theirs, err := command.streams(&spawn, r, files)
@@ -209,7 +210,10 @@ func (c *command) wait(s *Server, limit time.Duration) (e Exited) {
 	status, err := c.child.Wait()
 	e.Duration = time.Since(c.child.Started())
 	e.Status = int(status)
-	e.Timeout = late.Load() && err == nil && status.Signaled()
+	killed := err == nil && status.Signaled()
+	e.Timeout = late.Load() && killed
+	e.Unheld = c.child.Unheld()
+	e.OOM = !e.Timeout && killed && c.child.Killed() != ""
 	var fault *Fault
 	switch {
 	case errors.As(err, &fault):

@@ -22,7 +22,7 @@ const (
 // version is the version of the message format. Both ends are usually the same
 // program; a session started by another release reports the difference instead
 // of guessing.
-const version = 3
+const version = 4
 
 // Hello is the supervisor's first message.
 type Hello struct {
@@ -72,6 +72,15 @@ type Run struct {
 	Timeout  time.Duration `json:"timeout"`  // 0: none
 	Evidence bool          `json:"evidence"` // send the evidence at the end
 	Narrow   Narrow        `json:"narrow"`
+	Limits   Limits        `json:"limits"`
+}
+
+// Limits are a command's own, in addition to those of the session. Zero means no limit.
+type Limits struct {
+	MemoryBytes int64 `json:"memory_bytes,omitempty"`
+	CPUPercent  int64 `json:"cpu_percent,omitempty"` // of one processor
+	Pids        int64 `json:"pids,omitempty"`
+	Cgroup      bool  `json:"cgroup,omitempty"` // a cgroup must hold them
 }
 
 // Narrow lists what the session has and the command does without.
@@ -89,7 +98,7 @@ func (n *Narrow) Denied() (write, read []string) { return texts(n.DenyWrite), te
 // text describes the restrictions for the evidence.
 func (n *Narrow) text() (list []string) {
 	if n.Profile != "" {
-		list = append(list, "profile "+n.Profile+", with the limits of the session")
+		list = append(list, "profile "+n.Profile)
 	}
 	if n.NoNetwork {
 		list = append(list, "network none")
@@ -183,6 +192,8 @@ type Started struct {
 type Exited struct {
 	Status   int             `json:"status"`  // wait status as in wait(2)
 	Timeout  bool            `json:"timeout"` // its time limit expired
+	OOM      bool            `json:"oom"`     // a memory limit ended it
+	Unheld   string          `json:"unheld"`  // why its limit of processor time is not in force
 	Fault    *Fault          `json:"fault"`   // it could not be executed: nothing ran
 	Lost     string          `json:"lost"`    // why the session ended before the command
 	Started  time.Time       `json:"started"`

@@ -322,6 +322,14 @@ func (o *Own) Denials() (list []record.Denial) {
 	return list
 }
 
+// Unheld returns why the limit of processor time is not in force, else "".
+func (o *Own) Unheld() string {
+	if o.limits.CPUPercent == 0 || o.lack == nil {
+		return ""
+	}
+	return o.lack.Error()
+}
+
 func (o *Own) layer() string {
 	if o.leaf != nil {
 		return "cgroup"

@@ -41,6 +41,9 @@ func (c *Child) Denials() []record.Denial { return c.denials }
 // must have returned.
 func (c *Child) Killed() string { return c.own.Killed() }
 
+// Unheld returns why the command's limit of processor time is not in force, else "".
+func (c *Child) Unheld() string { return c.own.Unheld() }
+
 // Evidence returns the evidence of the session with the limits and the usage of the
 // command. Wait must have returned.
 func (c *Child) Evidence() record.Sandbox {
@@ -81,7 +84,7 @@ func (c *Child) confirm(command Command) error {
 				o.Oversee(c.PID)
 			}
 			c.Started = time.Now()
-			c.own.Run(func() { c.session.killAll(c.own) })
+			c.own.Run(func() { c.session.killAll(c.PID, c.own) })
 			return c.proc.Go()
 		case steps.Failed:
 			return event.Err

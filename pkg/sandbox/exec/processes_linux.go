@@ -28,10 +28,11 @@ func descendants(pid int) (fds []int) {
 const killAllLimit = 10 * time.Second
 
 // killAll kills every process that has the mark of a command, wherever it is in the tree,
-// or else ends the session.
-func (s *Session) killAll(own *control.Own) {
+// or else ends the session. pid is the command's.
+func (s *Session) killAll(pid int, own *control.Own) {
 	s.alive.RLock()
 	defer s.alive.RUnlock()
+	killGroup(pid, own)
 	none := 0
 	for end := time.Now().Add(killAllLimit); none < 3 && !s.ended; time.Sleep(time.Millisecond) {
 		if none++; s.killOnce(own) {
@@ -58,11 +59,21 @@ func (s *Session) killOnce(own *control.Own) (any bool) {
 		}
 		if own.Has(pid) { // still the same process
 			any = true
+			killGroup(pid, own)
 			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 		}
 		unix.Close(fd)
 	}
 	return any
+}
+
+// killGroup kills the process group of a process of the command at once, however fast it
+// forks. Other commands are never in it, because each is a terminal session of its own:
+// setpgid(2).
+func killGroup(pid int, own *control.Own) {
+	if group, err := unix.Getpgid(pid); err == nil && group > 1 && own.Has(pid) {
+		_ = unix.Kill(-group, unix.SIGKILL)
+	}
 }
 
 // children returns the children of every thread of a process: proc(5), task/TID/children.

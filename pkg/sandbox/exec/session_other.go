@@ -46,5 +46,6 @@ func (*Child) Wait() (syscall.WaitStatus, error)                { return 0, nil 
 func (*Child) Signal(syscall.Signal) error                      { return nil }
 func (*Child) Kill()                                            {}
 func (*Child) Killed() string                                   { return "" }
+func (*Child) Unheld() string                                   { return "" }
 func (*Child) Evidence() record.Sandbox                         { return record.Sandbox{} }
 func (*Child) Denials() []record.Denial                         { return nil }

@@ -256,6 +256,12 @@ func (m *machine) killAll() {
 			continue
 		}
 		syscall.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), 0, unix.WALL, 0, 0, 0)
+		for { // all that has ended, because each kill above examines every process
+			pid, _, e := syscall.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), 0, unix.WNOHANG|unix.WALL, 0, 0, 0)
+			if e != 0 || int32(pid) <= 0 {
+				break
+			}
+		}
 	}
 }
 
