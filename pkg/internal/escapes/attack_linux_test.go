@@ -202,6 +202,7 @@ var programs = map[string]func(args []string) error{
 	"hog":    hog,
 	"forks":  forks,
 	"hold":   hold,
+	"crowd":  crowd,
 }
 
 // dial sends a word and wants one back.
@@ -424,7 +425,32 @@ func forks(args []string) error {
 	return nil
 }
 
-// hold writes so many MiB to shared memory that it then has not mapped, says so, and lives on for as long as a watch may take.
+// crowd makes processes in sessions of their own, says so, and lives on with them for as long as a watch may take.
+func crowd(args []string) error {
+	n, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	for range n {
+		pid, _, e := syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+		if e != 0 {
+			return e
+		}
+		if pid == 0 {
+			syscall.RawSyscall(unix.SYS_SETSID, 0, 0, 0)
+			second := unix.Timespec{Sec: 40}
+			syscall.RawSyscall6(unix.SYS_PPOLL, 0, 0, uintptr(unsafe.Pointer(&second)), 0, 0, 0)
+			syscall.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
+		}
+	}
+	if n > 20 {
+		time.Sleep(30 * time.Second)
+	}
+	fmt.Println("survived")
+	return nil
+}
+
+// hold writes so many MiB to memory of its own, or to shared memory that it then has not mapped, says so, and lives on for as long as a watch may take.
 func hold(args []string) error {
 	n, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -432,6 +458,10 @@ func hold(args []string) error {
 	}
 	size := uintptr(n) << 20
 	switch args[0] {
+	case "private":
+		if err := hog(args[1:]); err != nil {
+			return err
+		}
 	case "memfd", "scratch":
 		fd, err := unix.MemfdCreate("x", 0)
 		if args[0] == "scratch" {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -37,11 +36,6 @@ func (c *cgroupControl) Plan() (string, bool) {
 		return c.Job.Plan.Limits.Text(), true
 	}
 	return ofCgroup(c.Job.Plan.Limits).Text(), c.Job.Plan.WantsCgroup()
-}
-
-// ofCgroup returns the limits that a cgroup enforces.
-func ofCgroup(l plan.Limits) plan.Limits {
-	return plan.Limits{MemoryBytes: l.MemoryBytes, CPUPercent: l.CPUPercent, Pids: l.Pids}
 }
 
 // Prepare finds the strongest available mechanism.
@@ -143,21 +137,6 @@ func (c *cgroupControl) VerifyPlace(pid int) error {
 	return verifyCgroup(pid, c.leaf)
 }
 
-// verifyCgroup compares the cgroup of a process with a leaf.
-func verifyCgroup(pid int, leaf *cgroup.Leaf) error {
-	text, err := readProc(fmt.Sprintf("/proc/%d/cgroup", pid))
-	if err != nil {
-		return Unreadable(err)
-	}
-	name := "/" + filepath.Base(leaf.Path)
-	for line := range strings.Lines(string(text)) {
-		if path, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok && strings.HasSuffix(path, name) {
-			return nil
-		}
-	}
-	return fmt.Errorf("cgroup: the command is in %q, not in %s", strings.TrimSpace(string(text)), leaf.Path)
-}
-
 // End kills what is in the cgroup, including processes that are no longer below init. There
 // should be none, but the check is cheap.
 func (c *cgroupControl) End() {
@@ -200,11 +179,6 @@ func (c *cgroupControl) Measure(u record.Usage) record.Usage {
 		return u
 	}
 	return usageOf(c.usage)
-}
-
-func usageOf(u cgroup.Usage) record.Usage {
-	return record.Usage{PeakMemoryBytes: u.MemoryPeak, CPUSeconds: u.CPU.Seconds(), PeakPids: u.PidsPeak,
-		ReadBytes: u.ReadBytes, WriteBytes: u.WriteBytes, MeasuredBy: "cgroup"}
 }
 
 func (c *cgroupControl) Report(line record.Control) record.Control {

@@ -192,8 +192,6 @@ func (c *rlimits) Report(line record.Control) record.Control {
 	return line
 }
 
-const noNproc = "the kernel does not apply RLIMIT_NPROC to root: without a cgroup, the number of processes is not bounded"
-
 func (c *rlimits) Hint() string {
 	return "run it as an ordinary user, for whom resource limits are enough, or have a cgroup delegated to root"
 }
