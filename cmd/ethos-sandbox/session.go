@@ -156,13 +156,22 @@ func (c *sessionShowCmd) Run(_ context.Context, sys *cli.System) error {
 	}
 	b.WriteString("\ncommands\n")
 	for _, command := range s.Commands {
-		b.WriteString(printable.Sprintf("  %d  %s  %s\n", command.PID, moment(command.Since), commandText(command.Argv)))
+		b.WriteString(printable.Sprintf("  %d  %s  %s%s\n", command.PID, moment(command.Since), commandText(command.Argv), limitsText(command.Limits)))
 	}
 	b.WriteString("\nprocesses, by their numbers outside and inside\n")
 	for _, p := range s.Processes {
 		b.WriteString(printable.Sprintf("  %d  %d  %s\n", p.PID, p.Inside, p.Line))
 	}
 	return sys.Print(b.String() + "\n" + s.Plan)
+}
+
+// limitsText returns the limits of a command's own, to be put after it.
+func limitsText(l session.Limits) string {
+	own := plan.Limits{MemoryBytes: l.MemoryBytes, CPUPercent: l.CPUPercent, Pids: l.Pids}
+	if own == (plan.Limits{}) {
+		return ""
+	}
+	return "  (" + own.Text() + ")"
 }
 
 // commandText returns a command on one line.

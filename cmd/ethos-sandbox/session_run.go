@@ -23,7 +23,7 @@ import (
 
 // sessionFlags are the flags of commands that can run in a session.
 type sessionFlags struct {
-	Session sessionWord `placeholder:"NAME" help:"Run in this session; auto:NAME starts the session if it does not run."`
+	Session sessionWord `placeholder:"NAME" help:"Run in this session; auto:NAME starts the session if it does not run. --memory, --cpu and --pids then limit this command within it."`
 	Record  string      `placeholder:"ID" help:"Add the result to the record with this id, which an agent's hook has put into the store."`
 }
 

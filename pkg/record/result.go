@@ -195,7 +195,7 @@ type Usage struct {
 	PeakPids        int64   `json:"peak_pids"`
 	ReadBytes       int64   `json:"read_bytes"`
 	WriteBytes      int64   `json:"write_bytes"`
-	MeasuredBy      string  `json:"measured_by"` // cgroup | rusage
+	MeasuredBy      string  `json:"measured_by"` // cgroup | rusage | watch
 }
 
 // The certainties of a [Denial].

@@ -16,10 +16,11 @@ import (
 
 // command is a command that the supervisor runs for a client.
 type command struct {
-	argv  []string
-	child Child
-	conn  *conn
-	told  atomic.Int32 // number of refused destinations
+	argv   []string
+	limits Limits
+	child  Child
+	conn   *conn
+	told   atomic.Int32 // number of refused destinations
 
 	mu    sync.Mutex
 	pipes [3]*os.File // our ends of its standard output and error, until nobody reads them
@@ -74,7 +75,7 @@ func (s *Server) start(c *conn, r *Run, files []*os.File) (_ *command, started t
 		Terminal: r.Terminal, Rows: r.Rows, Cols: r.Cols, Narrow: r.Narrow,
 		Limits: r.Limits, Timeout: s.Hello.within(r.Timeout),
 	}
-	command := &command{argv: spawn.Argv, conn: c}
+	command := &command{argv: spawn.Argv, limits: r.Limits, conn: c}
 	theirs, err := command.streams(&spawn, r, files)
 	defer closeAll(theirs)
 	if err == nil {

@@ -278,9 +278,10 @@ type Status struct {
 
 // Command is a command that a client runs.
 type Command struct {
-	Argv  []string  `json:"argv"`
-	Since time.Time `json:"since"`
-	PID   int       `json:"pid"` // in the outer PID namespace
+	Argv   []string  `json:"argv"`
+	Since  time.Time `json:"since"`
+	PID    int       `json:"pid"`    // in the outer PID namespace
+	Limits Limits    `json:"limits"` // its own
 }
 
 // Process is a live process inside.

@@ -48,7 +48,7 @@ func TestMessages(t *testing.T) {
 func TestExitedMessage(t *testing.T) {
 	denial := record.Denial{Layer: "network", What: "connect", Path: "/x", Count: 2}
 	whole := Exited{
-		Status: 256, Timeout: true, Fault: &Fault{Code: "c", Message: "m", Hint: "h"}, Lost: "why", Started: time.Unix(1, 2).UTC(), Duration: time.Second,
+		Status: 256, Timeout: true, OOM: true, Unheld: "no", Fault: &Fault{Code: "c", Message: "m", Hint: "h"}, Lost: "why", Started: time.Unix(1, 2).UTC(), Duration: time.Second,
 		Denials: []record.Denial{denial}, Evidence: &record.Sandbox{Session: "s", Denials: []record.Denial{denial}},
 	}
 	for i := range reflect.TypeFor[Exited]().NumField() {

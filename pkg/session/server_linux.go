@@ -230,7 +230,7 @@ func (s *Server) status() Status {
 	st.Published = append([]string{}, st.Published...)
 	for c := range s.commands {
 		st.Used = time.Now()
-		st.Commands = append(st.Commands, Command{Argv: c.argv, Since: c.child.Started(), PID: c.child.PID()})
+		st.Commands = append(st.Commands, Command{Argv: c.argv, Since: c.child.Started(), PID: c.child.PID(), Limits: c.limits})
 	}
 	s.mu.Unlock()
 	slices.SortFunc(st.Commands, func(a, b Command) int { return a.Since.Compare(b.Since) })

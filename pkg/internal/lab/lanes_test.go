@@ -93,15 +93,16 @@ func fetch(t *testing.T, series string) Kernel {
 // modules are the kernel's modules that a guest loads: overlayfs for the caches, a RAM disk to swap to.
 var modules = []Module{{"kernel/fs/overlayfs/overlay.ko", ""}, {"kernel/drivers/block/brd.ko", "rd_nr=1 rd_size=262144"}}
 
-// swapOn makes the RAM disk the swap space, so that a memory limit that forgets swap shows.
-var swapOn = [][]string{{"mkswap", "/dev/ram0"}, {"swapon", "/dev/ram0"}}
+// prepare makes the RAM disk the swap space, so that a memory limit that forgets swap shows, and the root of a cgroup namespace the bound for moving and
+// starting processes in cgroups, as systemd does (cgroup-v2.rst, nsdelegate).
+var prepare = [][]string{{"mkswap", "/dev/ram0"}, {"swapon", "/dev/ram0"}, {"mount", "-o", "remount,nsdelegate", "/sys/fs/cgroup"}}
 
 func boot(t *testing.T, built tree, l lane) Tally {
 	archive, err := BaseArchive(filepath.Join(built.build, "init"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernel, plan := fetch(t, l.series), Plan{Prepare: swapOn, Sysctls: l.sysctls, Cases: l.cases}
+	kernel, plan := fetch(t, l.series), Plan{Prepare: prepare, Sysctls: l.sysctls, Cases: l.cases}
 	for _, m := range modules {
 		text, err := kernel.Module(m.File)
 		if err != nil {

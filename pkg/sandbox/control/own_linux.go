@@ -172,4 +172,3 @@ func (o *Own) Killed() string {
 	}
 	return ""
 }
-
