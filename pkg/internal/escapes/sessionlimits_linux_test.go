@@ -153,7 +153,6 @@ func TestSessionLimits(t *testing.T) {
 		t.Run("processor", s.processor)
 		t.Run("nothing to leave by", s.nothingToLeaveBy)
 		t.Run("more than the session", s.moreThanTheSession)
-		t.Run("nothing is left", s.nothingIsLeft)
 		s.alone(t)
 		if err := unix.Kill(s.neighbour.PID, 0); err != nil {
 			t.Errorf("the neighbour: %v", err)
@@ -312,7 +311,14 @@ func (s *shared) moreThanTheSession(t *testing.T) {
 	}
 }
 
-// nothingIsLeft: of a thousand commands neither a leaf nor a watch is left.
+// TestSessionThousand: of a thousand commands neither a leaf nor a watch is left.
+func TestSessionThousand(t *testing.T) {
+	twice(t, func(t *testing.T) {
+		s := startShared(t)
+		t.Run("nothing is left", s.nothingIsLeft)
+	})
+}
+
 func (s *shared) nothingIsLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for n := range shorttest.Sample(make([]int, 1000), 20) {
