@@ -82,6 +82,7 @@ type Want struct {
 	DenyWrite    []string
 	DenyRead     []string
 	Profile      string
+	Limits       Limits
 	Evidence     bool
 	In, Out, Err *os.File
 	Signals      <-chan os.Signal
