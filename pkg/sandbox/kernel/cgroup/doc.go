@@ -4,7 +4,8 @@
 //
 // Begin with [Discover], which finds a cgroup that the caller may divide ([Delegation]).
 // [Delegation.NewLeaf] creates the cgroup of one run. Its descriptor is passed to clone3(2)
-// with CLONE_INTO_CGROUP, so that the command is never outside of it.
+// with CLONE_INTO_CGROUP, so that the command is never outside of it. [Delegation.NewTree]
+// creates that of a session, in which each command has a leaf.
 //
 // # Contract
 //

@@ -3,7 +3,7 @@
 //
 // Begin with [Rlimits], which is pure and returns the table of limits that the confined
 // process sets on itself with prlimit64(2), and with [Watch.Run], which runs outside,
-// beside the command.
+// beside the command. [Tree.Of] chooses the processes of one command of several.
 //
 // # Contract
 //
