@@ -11,6 +11,7 @@ import (
 	"ethos/pkg/sandbox/exec"
 	"ethos/pkg/sandbox/explain"
 	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/sandbox/seatbelt"
 )
 
 // The types that carry out a plan: package exec.
@@ -73,6 +74,8 @@ var (
 	// KeepView copies what the command created or changed in one root of a view to a new
 	// directory.
 	KeepView = control.KeepView
+	// SeatbeltProfile returns the profile of a plan for the sandbox of macOS.
+	SeatbeltProfile = seatbelt.Write
 	// SeccompText returns the plan's filter programs in the syntax of bpf_asm.
 	SeccompText = control.SeccompText
 )
@@ -105,6 +108,7 @@ const (
 const (
 	Native   = plan.Native
 	Landlock = plan.Landlock
+	Seatbelt = plan.Seatbelt
 	None     = plan.None
 )
 

@@ -20,7 +20,7 @@ var layers = [][]string{
 		"pkg/sandbox/kernel/netns", "pkg/sandbox/kernel/limits", "pkg/sandbox/quarantine", "pkg/sandbox/gitsettings", "pkg/sandbox/signing"},
 	{"pkg/attest", "pkg/sandbox/kernel/notify", "pkg/sandbox/kernel/observe"},
 	{"pkg/sandbox/plan"},
-	{"pkg/sandbox/explain", "pkg/sandbox/boundary", "pkg/sandbox/view"},
+	{"pkg/sandbox/explain", "pkg/sandbox/boundary", "pkg/sandbox/view", "pkg/sandbox/seatbelt"},
 	{"pkg/sandbox/control"},
 	{"pkg/sandbox/exec"},
 	{"pkg/sandbox/prove"},

@@ -284,14 +284,6 @@ type Program struct {
 	Trees map[string]steps.Slot // a descriptor of each mount, by its target
 }
 
-// The states of a control in the evidence.
-const (
-	Enforced  = "enforced"
-	Degraded  = "degraded"
-	Absent    = "absent"
-	NotWanted = "not_requested"
-)
-
 // Line returns a control's line in the evidence: what was requested, and whether it is
 // known to have been in force. ok is false if the control has no line.
 func Line(c Control, verified bool) (line record.Control, ok bool) {

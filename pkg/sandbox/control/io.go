@@ -12,6 +12,14 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
+// The states of a control in the evidence.
+const (
+	Enforced  = "enforced"
+	Degraded  = "degraded"
+	Absent    = "absent"
+	NotWanted = "not_requested"
+)
+
 // IO connects a run with its surroundings.
 type IO struct {
 	Stdin, Stdout, Stderr *os.File // become 0, 1 and 2 of the command

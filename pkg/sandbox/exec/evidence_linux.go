@@ -57,3 +57,30 @@ func (r *run) used() record.Usage {
 	}
 	return u
 }
+
+// required refuses a run in which a control that is required by name is not in full force.
+func (r *run) required() error {
+	if len(r.job.Plan.Require) == 0 {
+		return nil
+	}
+	for _, line := range r.lines() {
+		if slices.Contains(r.job.Plan.Require, line.Name) && line.State != control.Enforced {
+			why := ""
+			if line.Reason != "" {
+				why = ": " + line.Reason
+			}
+			return plan.Refuse(plan.CodeRequire, r.hint(line.Name), "required control %s is %s%s", line.Name, line.State, why)
+		}
+	}
+	return nil
+}
+
+// hint says how to get a control that was not requested or that the machine does not provide in full.
+func (r *run) hint(name string) string {
+	for _, c := range r.controls {
+		if h, ok := c.(control.Hinter); ok && c.Name() == name && h.Hint() != "" {
+			return h.Hint()
+		}
+	}
+	return "ethos-sandbox probe shows what this machine can enforce"
+}

@@ -42,6 +42,9 @@ type hooks struct {
 
 // Run carries out the plan; see [Run].
 func (x *Runner) Run(ctx context.Context) (Outcome, error) {
+	if x.Plan.Backend == plan.Seatbelt {
+		return thisMac.run(ctx, x.Plan, x.IO)
+	}
 	r := x.newRun(x.Plan)
 	out, err := r.run(ctx)
 	for f := range of[control.Fallback](r) {
@@ -353,33 +356,6 @@ func different(err error) error {
 		return err
 	}
 	return &plan.Refusal{Code: plan.CodeVerify, Err: fmt.Errorf("verify: %w", err), Hint: "the kernel accepted every call but reports another state; please report it with the output of ethos-sandbox probe --json"}
-}
-
-// required refuses a run in which a control that is required by name is not in full force.
-func (r *run) required() error {
-	if len(r.job.Plan.Require) == 0 {
-		return nil
-	}
-	for _, line := range r.lines() {
-		if slices.Contains(r.job.Plan.Require, line.Name) && line.State != control.Enforced {
-			why := ""
-			if line.Reason != "" {
-				why = ": " + line.Reason
-			}
-			return plan.Refuse(plan.CodeRequire, r.hint(line.Name), "required control %s is %s%s", line.Name, line.State, why)
-		}
-	}
-	return nil
-}
-
-// hint says how to get a control that was not requested or that the machine does not provide in full.
-func (r *run) hint(name string) string {
-	for _, c := range r.controls {
-		if h, ok := c.(control.Hinter); ok && c.Name() == name && h.Hint() != "" {
-			return h.Hint()
-		}
-	}
-	return "ethos-sandbox probe shows what this machine can enforce"
 }
 
 // receive passes a descriptor of the child to the control that expects it.

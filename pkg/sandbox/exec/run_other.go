@@ -4,7 +4,6 @@ package exec
 
 import (
 	"context"
-	"runtime"
 
 	"ethos/pkg/sandbox/plan"
 )
@@ -12,10 +11,17 @@ import (
 // Release does nothing on this system.
 func Release() {}
 
-// Run refuses every plan: there is no boundary on this system, and nothing runs without
-// one.
-func Run(_ context.Context, p *plan.Plan, _ IO) (Outcome, error) {
-	err := plan.Refuse(plan.CodeUnsupported, "run it on Linux 5.13 or newer, for instance in a virtual machine", "ethos-sandbox cannot enforce a boundary on %s", runtime.GOOS)
+// Run carries out a plan of the backend seatbelt on macOS, and refuses every other plan: nothing
+// else makes a boundary on this system, and nothing runs without one.
+func Run(ctx context.Context, p *plan.Plan, io IO) (Outcome, error) {
+	if p.Backend == plan.Seatbelt {
+		return thisMac.run(ctx, p, io)
+	}
+	hint := "run it on Linux 5.13 or newer, for instance in a virtual machine"
+	if thisMac.system == "darwin" {
+		hint += "; or use --backend seatbelt, which docs/backends.md describes"
+	}
+	err := plan.Refuse(plan.CodeUnsupported, hint, "the backend %s cannot enforce a boundary on %s", p.BackendName(), thisMac.system)
 	e := plan.Requested(p)
 	e.Denied, e.Reason = true, err.Error()
 	return Outcome{Evidence: e}, err

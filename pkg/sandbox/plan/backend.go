@@ -15,7 +15,7 @@ const (
 )
 
 // Backends lists the backends, the strongest first.
-func Backends() []string { return []string{Native, Landlock, None} }
+func Backends() []string { return []string{Native, Landlock, Seatbelt, None} }
 
 // BackendName returns the backend of a plan.
 func (p *Plan) BackendName() string {
@@ -27,7 +27,9 @@ func (p *Plan) BackendName() string {
 
 // flat reports whether the backend makes no namespaces: paths, processes and the network
 // are the host's.
-func (b *builder) flat() bool { return b.spec.Backend == Landlock || b.spec.Backend == None }
+func (b *builder) flat() bool {
+	return slices.Contains([]string{Landlock, Seatbelt, None}, b.spec.Backend)
+}
 
 // backend reads the requested backend, and refuses what that backend cannot enforce or set
 // up.
@@ -49,6 +51,8 @@ func (b *builder) backend() error {
 		if b.set.Git != "none" {
 			b.set.Git = "read"
 		}
+	case Seatbelt:
+		return b.seatbeltLacks()
 	default:
 		return Refuse(CodeDeclaration, "the backends are "+join(Backends()), "unknown backend %q", b.spec.Backend)
 	}
@@ -61,7 +65,7 @@ func (b *builder) narrowNetwork() {
 	n := &b.set.Network
 	own := n.Mode == "loopback" || n.Mode == "proxy"
 	if b.spec.Network.Mode == "" && own && len(n.ConnectPorts)+len(n.BindPorts) == 0 {
-		b.note("network", "none instead of the profile's %s: the backend landlock cannot make a separate network", n.Mode)
+		b.note("network", "none instead of the profile's %s: the backend %s cannot make a separate network", n.Mode, b.spec.Backend)
 		n.Mode, n.AllowDomains, n.DenyDomains = "none", nil, nil
 	}
 }
@@ -73,9 +77,13 @@ type beyondBackend struct {
 }
 
 func (b *builder) beyond(list []beyondBackend) error {
+	other := "; or --backend native"
+	if b.spec.Backend == Seatbelt {
+		other += ", on Linux"
+	}
 	for _, l := range list {
 		if l.asked {
-			return Refuse(CodeUnsupported, l.way+"; or --backend native", "the backend %s has no namespaces, and does not support %s", b.spec.Backend, l.what)
+			return Refuse(CodeUnsupported, l.way+other, "the backend %s has no namespaces, and does not support %s", b.spec.Backend, l.what)
 		}
 	}
 	return nil
@@ -110,7 +118,7 @@ func needsPlace(b *builder) []beyondBackend {
 // flatEnv sets the variables of a command whose temporary directory is made when it starts.
 // [Scratch] stands for that directory.
 func (b *builder) flatEnv(values map[string]string) {
-	if b.spec.Backend != Landlock {
+	if b.spec.Backend != Landlock && b.spec.Backend != Seatbelt {
 		return
 	}
 	values["TMPDIR"], values["XDG_CACHE_HOME"] = Scratch, Scratch+"/cache"
@@ -133,6 +141,9 @@ func (b *builder) alone(p *Plan) error {
 		p.Paths, p.ProtectedNames = []Entry{}, []ProtectedNames{}
 		b.note("backend", "none: nothing is isolated")
 		return nil
+	}
+	if p.Backend == Seatbelt {
+		return b.seatbelt(p)
 	}
 	p.NoUnixSockets = true
 	p.NewSession = true // otherwise the command could join a process group of the caller's session and be stopped by SIGTTIN

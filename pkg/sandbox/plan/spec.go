@@ -23,7 +23,7 @@ type Spec struct {
 	// command runs. Its directory exists and is hidden.
 	KeepsStore bool
 	Require    []string // controls without which nothing runs; see [Controls]
-	// Backend is the backend: "" or [Native], [Landlock] or [None]. Only a person can
+	// Backend is the backend: "" or [Native], [Landlock], [Seatbelt] or [None]. Only a person can
 	// choose one other than native; no declaration has this field.
 	Backend     string
 	Managed     ManagedGit

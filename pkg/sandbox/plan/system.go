@@ -49,7 +49,7 @@ func secrets() []string {
 
 // neverWritable are trees that no declaration can make writable, nor any directory that
 // contains one of them.
-var neverWritable = []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/usr"}
+var neverWritable = []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/usr", "/Library", "/System", "/private/etc", "/private/var/db"}
 
 // neverReadable are trees that no declaration can grant: the confined command has its own.
 var neverReadable = []string{"/", "/dev", "/proc", "/sys"}
@@ -72,6 +72,9 @@ const (
 
 // systemRules grant the system trees and hide the secrets in them.
 func (b *builder) systemRules() error {
+	if b.spec.Backend == Seatbelt {
+		return b.darwinRules()
+	}
 	for _, tree := range systemTrees {
 		info, err := b.files.lstat(tree)
 		if err != nil {
