@@ -17,6 +17,7 @@ func TestWeaker(t *testing.T) {
 		{"", 0, ""},
 		{sandbox.Landlock, 1000, ""},
 		{sandbox.Landlock, 0, "every file of root"},
+		{sandbox.Seatbelt, 1000, "never been run"},
 		{sandbox.None, 1000, "nothing is isolated"},
 	} {
 		says, way := weaker(c.backend, c.uid)

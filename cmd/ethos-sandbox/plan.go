@@ -83,6 +83,12 @@ func (c *planCmd) print(sys *cli.System, plan *sandbox.Plan) error {
 			return refused(err, cli.CannotEnforce)
 		}
 		return sys.Print(text)
+	case plan.Backend == sandbox.Seatbelt && !c.JSON:
+		text, err := sandbox.SeatbeltProfile(plan)
+		if err != nil {
+			return refused(err, cli.CannotEnforce)
+		}
+		return sys.Print(seatbeltHeader + text)
 	case c.JSON:
 		enc := json.NewEncoder(sys.Records())
 		enc.SetIndent("", "  ")

@@ -43,9 +43,17 @@ func Run(ctx context.Context) Report {
 // backends tests the other backends. The native one has been tested already.
 func (r *Report) backends(ctx context.Context) {
 	r.Backends = []Backend{{Name: sandbox.Native, OK: r.OK, Checks: []Check{}, Controls: r.Controls}}
+	for _, name := range []string{sandbox.Landlock, sandbox.Seatbelt} {
+		r.Backends = append(r.Backends, tried(ctx, name))
+	}
+	r.Backends = append(r.Backends, Backend{Name: sandbox.None, Checks: []Check{}, Controls: []record.Control{}, Detail: "it isolates nothing"})
+}
+
+// tried tests one backend.
+func tried(ctx context.Context, name string) Backend {
 	alone := Report{Checks: []Check{}, Controls: []record.Control{}}
-	b := Backend{Name: sandbox.Landlock}
-	if err := alone.tryWith(ctx, sandbox.Landlock); err != nil {
+	b := Backend{Name: name}
+	if err := alone.tryWith(ctx, name); err != nil {
 		b.Detail = err.Error()
 		if refusal := (*sandbox.Refusal)(nil); errors.As(err, &refusal) {
 			b.Hint = refusal.Hint
@@ -53,7 +61,7 @@ func (r *Report) backends(ctx context.Context) {
 	}
 	alone.judge()
 	b.OK, b.Checks, b.Controls = alone.OK && b.Detail == "", alone.Checks, alone.Controls
-	r.Backends = append(r.Backends, b, Backend{Name: sandbox.None, Checks: []Check{}, Controls: []record.Control{}, Detail: "it isolates nothing"})
+	return b
 }
 
 // others tells root, who is not restricted, about restrictions for other users. It does not affect
