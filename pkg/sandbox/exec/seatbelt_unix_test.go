@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -187,21 +189,35 @@ func TestSeatbeltRefuses(t *testing.T) {
 	}
 }
 
+// alive reports whether a process exists and is no zombie.
+func alive(pid int) bool {
+	text, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(text)), "Z")
+}
+
 // TestSeatbeltEnds: the time limit, the end of the context and signals reach the whole process group.
 func TestSeatbeltEnds(t *testing.T) {
 	m := fakeMac(t, fakeConfines)
-	forever := `trap '' HUP; (while :; do sleep 0.01; done) & echo $! > child; while :; do sleep 0.01; done`
+	forever := `trap '' HUP; (while :; do sleep 0.01; done) & echo $! > new && mv new child; while :; do sleep 0.01; done`
 	gone := func(t *testing.T, p *plan.Plan) {
 		t.Helper()
 		text, err := os.ReadFile(filepath.Join(p.Dir, "child"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Stat("/proc/" + strings.TrimSpace(string(text)) + "/fd/0"); err == nil {
-			t.Errorf("process %s is alive", text)
+		child, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			t.Fatal(err)
 		}
+		for range 1000 { // the signal has been sent, and the kernel takes its time
+			if !alive(child) {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Errorf("process %d is alive", child)
 	}
-	p := seatbeltPlan(t, forever, func(s *plan.Spec) { s.Timeout = time.Second })
+	p := seatbeltPlan(t, forever, func(s *plan.Spec) { s.Timeout = 3 * time.Second })
 	if out, err := m.run(context.Background(), p, IO{}); err != nil || out.Status != record.StatusTimeout || out.ExitStatus() != StatusTimeout {
 		t.Errorf("%v %+v", err, out)
 	}
