@@ -1,7 +1,8 @@
-//go:build !darwin && !(linux && (amd64 || arm64))
+//go:build !darwin && !(linux && (amd64 || arm64 || 386))
 
-package cli
+package printable
 
-// The programs are for Linux on amd64 and arm64, and also compile on macOS.
-// docs/install.md explains why other systems are not supported.
-var _ = ethos_needs_linux_on_amd64_or_arm64_see_docs_install_md
+// The programs are for Linux on amd64 and arm64. They also compile on macOS and for 386, where
+// ethos-sandbox says what it cannot do. docs/install.md explains why other systems are not
+// supported. The error is in this package because every program has it and it needs no other.
+var _ = ethos_needs_linux_or_macos_see_docs_install_md

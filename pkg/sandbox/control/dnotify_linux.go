@@ -56,6 +56,7 @@ func (d *protectedDir) arm() error {
 	if _, _, e := unix.Syscall(unix.SYS_FCNTL, dir.Fd(), fSetOwnEx, uintptr(unsafe.Pointer(&owner))); e != 0 {
 		return e
 	}
-	_, err = unix.FcntlInt(dir.Fd(), unix.F_NOTIFY, dnCreate|dnMultishot)
+	events := uint32(dnCreate | dnMultishot) // not a constant: it exceeds an int of 32 bits
+	_, err = unix.FcntlInt(dir.Fd(), unix.F_NOTIFY, int(events))
 	return err
 }

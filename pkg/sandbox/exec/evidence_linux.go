@@ -49,8 +49,8 @@ func (r *run) lines() []record.Control {
 func (r *run) used() record.Usage {
 	cpu := time.Duration(r.usage.Utime.Nano() + r.usage.Stime.Nano())
 	u := record.Usage{
-		PeakMemoryBytes: r.usage.Maxrss << 10, CPUSeconds: cpu.Seconds(),
-		ReadBytes: r.usage.Inblock * 512, WriteBytes: r.usage.Oublock * 512, MeasuredBy: "rusage",
+		PeakMemoryBytes: int64(r.usage.Maxrss) << 10, CPUSeconds: cpu.Seconds(),
+		ReadBytes: int64(r.usage.Inblock) * 512, WriteBytes: int64(r.usage.Oublock) * 512, MeasuredBy: "rusage",
 	}
 	for c := range of[control.Meter](r) {
 		u = c.Measure(u)

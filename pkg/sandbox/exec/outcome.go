@@ -9,6 +9,7 @@ import (
 
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/control"
+	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/sandbox/view"
 )
 
@@ -33,6 +34,13 @@ type Outcome struct {
 	// nobody had asked it to end. Status and Signal then state what happened to the
 	// command, not what it did, and the evidence has the reason.
 	Lost bool
+}
+
+// nothingRan returns the outcome of a plan that this system cannot carry out.
+func nothingRan(p *plan.Plan, err error) (Outcome, error) {
+	e := plan.Requested(p)
+	e.Denied, e.Reason = true, err.Error()
+	return Outcome{Evidence: e}, err
 }
 
 // Result returns the outcome in the form of a record. capture holds the streams; its

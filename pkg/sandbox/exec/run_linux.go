@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -44,6 +45,9 @@ type hooks struct {
 func (x *Runner) Run(ctx context.Context) (Outcome, error) {
 	if x.Plan.Backend == plan.Seatbelt {
 		return thisMac.run(ctx, x.Plan, x.IO)
+	}
+	if err := hasFilters(runtime.GOARCH); err != nil {
+		return nothingRan(x.Plan, err)
 	}
 	r := x.newRun(x.Plan)
 	out, err := r.run(ctx)

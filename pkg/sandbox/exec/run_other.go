@@ -21,8 +21,5 @@ func Run(ctx context.Context, p *plan.Plan, io IO) (Outcome, error) {
 	if thisMac.system == "darwin" {
 		hint += "; or use --backend seatbelt, which docs/backends.md describes"
 	}
-	err := plan.Refuse(plan.CodeUnsupported, hint, "the backend %s cannot enforce a boundary on %s", p.BackendName(), thisMac.system)
-	e := plan.Requested(p)
-	e.Denied, e.Reason = true, err.Error()
-	return Outcome{Evidence: e}, err
+	return nothingRan(p, plan.Refuse(plan.CodeUnsupported, hint, "the backend %s cannot enforce a boundary on %s", p.BackendName(), thisMac.system))
 }

@@ -58,7 +58,7 @@ func (w *worker) unchanged(d directory) bool {
 func stampOf(st *unix.Stat_t) stamp {
 	return stamp{
 		dev: st.Dev, ino: st.Ino,
-		ctime: timestamp{st.Ctim.Sec, uint32(st.Ctim.Nsec)}, mtime: timestamp{st.Mtim.Sec, uint32(st.Mtim.Nsec)},
+		ctime: timestamp{int64(st.Ctim.Sec), uint32(st.Ctim.Nsec)}, mtime: timestamp{int64(st.Mtim.Sec), uint32(st.Mtim.Nsec)},
 	}
 }
 

@@ -229,7 +229,7 @@ func coarseClock() timestamp {
 	if unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now) != nil {
 		return timestamp{} // nothing is earlier
 	}
-	return timestamp{now.Sec, uint32(now.Nsec)}
+	return timestamp{int64(now.Sec), uint32(now.Nsec)}
 }
 
 // clock reads the clocks for the memory.

@@ -63,7 +63,7 @@ func (t *Tree) Save() error {
 	} else {
 		data = encode(t, identity(t.Root, t.options.InterestID, t.at))
 	}
-	if len(data) > maxNames {
+	if uint64(len(data)) > maxNames {
 		return &fs.PathError{Op: "write", Path: t.options.Memory, Err: errors.New("too many directories to remember")}
 	}
 	dir := filepath.Dir(t.options.Memory)

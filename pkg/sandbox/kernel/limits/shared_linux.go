@@ -179,7 +179,7 @@ func (s *Shared) scratch() int64 {
 	if s.Scratch == nil || unix.Fstatfs(int(s.Scratch.Fd()), &st) != nil || st.Type != unix.TMPFS_MAGIC {
 		return 0
 	}
-	return int64(st.Blocks-st.Bfree) * st.Bsize
+	return int64(st.Blocks-st.Bfree) * int64(st.Bsize)
 }
 
 // Close closes the files.

@@ -73,7 +73,9 @@ func (c caller) address(at uint64, length int32) ([]byte, error) {
 		return nil, nil
 	}
 	b := make([]byte, length)
-	n, err := unix.ProcessVMReadv(c.tid, []unix.Iovec{{Base: &b[0], Len: uint64(length)}}, []unix.RemoteIovec{{Base: uintptr(at), Len: int(length)}}, 0)
+	into := unix.Iovec{Base: &b[0]}
+	into.SetLen(int(length))
+	n, err := unix.ProcessVMReadv(c.tid, []unix.Iovec{into}, []unix.RemoteIovec{{Base: uintptr(at), Len: int(length)}}, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -285,7 +285,9 @@ func readName(tid int, at uint64) (string, bool) {
 	for len(buf) < maxName {
 		n := min(page-int((at+uint64(len(buf)))%page), 256, maxName-len(buf))
 		piece := make([]byte, n)
-		got, err := unix.ProcessVMReadv(tid, []unix.Iovec{{Base: &piece[0], Len: uint64(n)}}, []unix.RemoteIovec{{Base: uintptr(at) + uintptr(len(buf)), Len: n}}, 0)
+		into := unix.Iovec{Base: &piece[0]}
+		into.SetLen(n)
+		got, err := unix.ProcessVMReadv(tid, []unix.Iovec{into}, []unix.RemoteIovec{{Base: uintptr(at) + uintptr(len(buf)), Len: n}}, 0)
 		if err != nil || got != n {
 			return "", false
 		}

@@ -139,7 +139,8 @@ func (m *machine) take() bool {
 	s := m.spawner
 	s.text.Base, s.text.Len = (*byte)(unsafe.Pointer(&s.request)), uint64(requestSize)
 	s.header.Iov, s.header.Iovlen = &s.text, 1
-	s.header.Control, s.header.Controllen = (*byte)(unsafe.Pointer(&s.control)), uint64(unsafe.Sizeof(s.control))
+	s.header.Control = (*byte)(unsafe.Pointer(&s.control))
+	s.header.SetControllen(int(unsafe.Sizeof(s.control)))
 	n, _, e := syscall.RawSyscall(unix.SYS_RECVMSG, uintptr(m.channel), uintptr(unsafe.Pointer(&s.header)), unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
 	if e == syscall.EAGAIN || e == syscall.EINTR {
 		return false

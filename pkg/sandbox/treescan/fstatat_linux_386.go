@@ -1,0 +1,5 @@
+package treescan
+
+import "golang.org/x/sys/unix"
+
+const sysFstatat = unix.SYS_FSTATAT64
