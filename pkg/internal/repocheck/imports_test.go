@@ -18,7 +18,7 @@ var layers = [][]string{
 	{"pkg/fileops", "pkg/origin", "pkg/proof", "pkg/shell", "pkg/catalog", "pkg/hook", "pkg/hook/setup", "pkg/egress", "pkg/trust",
 		"pkg/sandbox/kernel/mount", "pkg/sandbox/kernel/landlock", "pkg/sandbox/kernel/seccomp", "pkg/sandbox/kernel/cgroup",
 		"pkg/sandbox/kernel/netns", "pkg/sandbox/kernel/limits", "pkg/sandbox/quarantine", "pkg/sandbox/gitsettings", "pkg/sandbox/signing"},
-	{"pkg/attest", "pkg/sandbox/kernel/notify", "pkg/sandbox/kernel/observe"},
+	{"pkg/attest", "pkg/sandbox/kernel/bwrap", "pkg/sandbox/kernel/notify", "pkg/sandbox/kernel/observe"},
 	{"pkg/sandbox/plan"},
 	{"pkg/sandbox/explain", "pkg/sandbox/boundary", "pkg/sandbox/view", "pkg/sandbox/seatbelt"},
 	{"pkg/sandbox/control"},

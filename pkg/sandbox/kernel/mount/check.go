@@ -22,6 +22,34 @@ func Check(mounts []Mount, mountinfo string) error {
 	if err != nil {
 		return err
 	}
+	return check(mounts, table)
+}
+
+// CheckForeign is [Check] for mounts that another program made. There may be more, those in
+// optional; and they may receive what is mounted on the host, mount_namespaces(7). It
+// reports whether one does.
+func CheckForeign(mounts, optional []Mount, mountinfo string) (receives bool, err error) {
+	table, err := parse(mountinfo)
+	if err != nil {
+		return false, err
+	}
+	for i := range table {
+		table[i].tags = slices.DeleteFunc(table[i].tags, func(tag string) bool {
+			slave := strings.HasPrefix(tag, "master:") || strings.HasPrefix(tag, "propagate_from:")
+			receives = receives || slave
+			return slave
+		})
+	}
+	top := topmost(table)
+	for _, m := range optional {
+		if top[m.Target] != nil {
+			mounts = append(slices.Clip(mounts), m)
+		}
+	}
+	return receives, check(mounts, table)
+}
+
+func check(mounts []Mount, table []entry) error {
 	top := topmost(table)
 	if err := checkRoot(top["/"]); err != nil {
 		return err

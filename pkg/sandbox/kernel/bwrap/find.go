@@ -1,0 +1,114 @@
+package bwrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"ethos/pkg/sandbox/kernel/mount"
+)
+
+// Program is a bubblewrap that was found.
+type Program struct {
+	Path    string // without links
+	Version string
+	Setuid  bool // it is root's, with the set-user-ID bit: it needs no user namespace
+}
+
+// Oldest is the oldest version that has every option used here.
+var Oldest = [2]int{0, 8}
+
+// Find returns the bwrap of the first directory of a PATH that nobody but root can change,
+// outside of the given directories.
+func Find(ctx context.Context, path string, outside []string) (Program, error) {
+	var skipped error
+	for _, dir := range filepath.SplitList(path) {
+		found, err := filepath.EvalSymlinks(filepath.Join(dir, "bwrap"))
+		if err != nil || !filepath.IsAbs(dir) {
+			continue
+		}
+		p := Program{Path: found}
+		if p.Setuid, err = trusted(found, outside); err != nil {
+			skipped = errors.Join(skipped, err)
+			continue
+		}
+		if p.Version, err = version(ctx, found); err != nil {
+			return p, err
+		}
+		return p, nil
+	}
+	if skipped != nil {
+		return Program{}, fmt.Errorf("bubblewrap: %w", skipped)
+	}
+	return Program{}, errors.New("bubblewrap is not installed: there is no bwrap on PATH")
+}
+
+// trusted refuses a program that somebody other than root could replace or change.
+func trusted(path string, outside []string) (setuid bool, err error) {
+	for _, dir := range outside {
+		if mount.Within(path, dir) {
+			return false, fmt.Errorf("%s is not used, because confined commands write to %s", path, dir)
+		}
+	}
+	for at := path; ; at = filepath.Dir(at) {
+		info, err := os.Lstat(at)
+		if err != nil {
+			return false, err
+		}
+		st, ok := info.Sys().(*syscall.Stat_t)
+		switch {
+		case !ok || st.Uid != 0:
+			return false, fmt.Errorf("%s is not used, because %s does not belong to root", path, at)
+		case info.Mode().Perm()&0o022 != 0:
+			return false, fmt.Errorf("%s is not used, because others can write to %s", path, at)
+		case at == path && (!info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0):
+			return false, fmt.Errorf("%s is not an executable file", path)
+		case at == path:
+			setuid = info.Mode()&fs.ModeSetuid != 0
+		}
+		if at == "/" {
+			return setuid, nil
+		}
+	}
+}
+
+// answerLimit is how long the program may take to say its version.
+const answerLimit = 10 * time.Second
+
+// version asks the program for its version: "bubblewrap 0.8.0".
+func version(ctx context.Context, path string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Env = []string{}
+	text, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s --version: %w", path, err)
+	}
+	_, number, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+	if !recent(number) {
+		return "", fmt.Errorf("%s is version %q, and not %d.%d or newer", path, number, Oldest[0], Oldest[1])
+	}
+	return number, nil
+}
+
+func recent(version string) bool {
+	var have []int
+	for part := range strings.SplitSeq(version, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			break
+		}
+		have = append(have, n)
+	}
+	return len(have) >= 2 && slices.Compare(have, Oldest[:]) >= 0
+}
