@@ -8,7 +8,7 @@ import (
 // backendFlags select what makes the boundary. Only a person can choose it; no
 // configuration sets it.
 type backendFlags struct {
-	Backend string `placeholder:"NAME" enum:",native,landlock,seatbelt,none" default:"" help:"Backend of the boundary: native; landlock, for machines where you cannot create namespaces; seatbelt, for macOS; or none, which isolates nothing."`
+	Backend string `placeholder:"NAME" enum:",native,bwrap,landlock,seatbelt,none" default:"" help:"Backend of the boundary: native; bwrap, where only bubblewrap can create namespaces; landlock, for machines where you cannot create namespaces; seatbelt, for macOS; or none, which isolates nothing."`
 }
 
 // alone refuses these flags in a session.
@@ -27,6 +27,8 @@ func weaker(backend string, uid int) (says, way string) {
 		return "nothing is isolated: --backend none runs the command with all of your rights", "omit --backend, or use --backend landlock if there are no user namespaces"
 	case backend == sandbox.Seatbelt:
 		return "--backend seatbelt has never been run on macOS by those who wrote it", "try first what it is to stop; docs/backends.md says what it holds and what it does not"
+	case backend == sandbox.Bwrap && uid == 0:
+		return "--backend bwrap as root: the command can change the mode of the device nodes in /dev, which are the host's", "run it as an ordinary user, or omit --backend"
 	case backend == sandbox.Landlock && uid == 0:
 		return "--backend landlock as root: the command can change mode, owner and times of every file of root on this machine", "run it as an ordinary user, or omit --backend"
 	}

@@ -16,6 +16,8 @@ func TestWeaker(t *testing.T) {
 	}{
 		{"", 0, ""},
 		{sandbox.Landlock, 1000, ""},
+		{sandbox.Bwrap, 1000, ""},
+		{sandbox.Bwrap, 0, "device nodes"},
 		{sandbox.Landlock, 0, "every file of root"},
 		{sandbox.Seatbelt, 1000, "never been run"},
 		{sandbox.None, 1000, "nothing is isolated"},

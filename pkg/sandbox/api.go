@@ -107,6 +107,7 @@ const (
 // The backends: the mechanisms that enforce the boundary.
 const (
 	Native   = plan.Native
+	Bwrap    = plan.Bwrap
 	Landlock = plan.Landlock
 	Seatbelt = plan.Seatbelt
 	None     = plan.None

@@ -207,8 +207,12 @@ func TestLandlockBackendRefuses(t *testing.T) {
 // TestLandlockBackendFaults makes calls of the set-up fail one by one. The command must never run.
 func TestLandlockBackendFaults(t *testing.T) {
 	needAlone(t)
+	faultsOf(t, Landlock)
+}
+
+func faultsOf(t *testing.T, backend string) {
 	spec := script(t, "echo ran > marker")
-	spec.Backend = Landlock
+	spec.Backend = backend
 	plan, marker := mustBuild(t, spec), filepath.Join(spec.Workspace, "marker")
 	seen := map[string]bool{}
 	for _, part := range []steps.Part{steps.PartInit, steps.PartCommand, steps.PartFinalize} {

@@ -230,7 +230,10 @@ func TestRun(t *testing.T) {
 // TestWithBackend: the one that is named, and no other, makes the boundary.
 func TestWithBackend(t *testing.T) {
 	s, _ := box(t)
-	for _, name := range []string{sandbox.Native, sandbox.Landlock, sandbox.None} {
+	for _, name := range sandbox.Backends() {
+		if name == sandbox.Bwrap {
+			probetest.Need(t, "command:bwrap")
+		}
 		if name == sandbox.Landlock {
 			probetest.NeedFunc(t, "landlock-abi-3", func() string {
 				kernel, err := landlock.Probe()

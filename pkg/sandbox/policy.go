@@ -80,7 +80,7 @@ func (p *Policy) check() error {
 	case !filepath.IsAbs(p.Workspace):
 		return declaration("name the directory by its absolute path", "the work space %q is not absolute", p.Workspace)
 	case p.Backend != "" && !slices.Contains(Backends(), p.Backend):
-		return declaration("use native, landlock, seatbelt or none", "the backend %q is unknown", p.Backend)
+		return declaration("use native, bwrap, landlock, seatbelt or none", "the backend %q is unknown", p.Backend)
 	case p.Session != "" && p.Backend != "":
 		return declaration("remove one of the two", "a session has the backend native")
 	case !slices.Contains([]Network{"", NetworkDeny, NetworkLoopback, NetworkProxy, NetworkOpen}, p.Network):

@@ -20,13 +20,13 @@ const shimCheck = "ethos-sandbox-proof"
 // process ExecShim does not return. Whatever the program does before the call, it does in
 // each of these processes too, so init functions should be cheap.
 func ExecShim() {
+	status, inside := Inside(os.Args)
 	asks := signing.Asks(os.Args)
 	wrapper := len(os.Args) > 1 && os.Args[0] == wrapperName && os.Args[1] == "run"
-	if !asks && !wrapper && (len(os.Args) != 2 || os.Args[1] != shimCheck) {
+	if !inside && !asks && !wrapper && (len(os.Args) != 2 || os.Args[1] != shimCheck) {
 		shimmed.Store(true)
 		return
 	}
-	status := 0
 	if asks {
 		status = signing.Inside(os.Args, plan.SigningSocket)
 	}

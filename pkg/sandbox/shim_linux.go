@@ -13,6 +13,7 @@ import (
 	"ethos/pkg/flagfield"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/boundary"
+	"ethos/pkg/sandbox/kernel/steps"
 )
 
 // shimArgs holds the flags of `ethos-sandbox run` that [Sandbox.Wrap] writes.
@@ -21,6 +22,16 @@ type shimArgs struct {
 	Backend  string
 	Evidence string
 	Fd       []int
+}
+
+// Inside goes on with a run of the backend bwrap if bubblewrap has started this program,
+// and returns the exit status when everything inside has ended. [ExecShim] calls it. A
+// program that does not call ExecShim must call it first in its main function.
+func Inside(args []string) (status int, inside bool) {
+	if !steps.AsksInside(args) {
+		return 0, false
+	}
+	return steps.Inside(args), true
 }
 
 // shim runs a command as `ethos-sandbox run` does, and returns its exit status.

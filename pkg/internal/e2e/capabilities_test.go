@@ -53,7 +53,8 @@ var capabilities = []capability{
 	{area: "boundary", name: "probe: what the machine enforces", script: `ethos-sandbox probe > $OUT/probe || test $? = 4; must grep -q userns $OUT/probe`},
 	{area: "boundary", name: "--backend landlock: without namespaces", need: "landlock-abi-6", script: `echo s > $OUT/secret
 		mkdir d; mustNot box --backend landlock -- cat $OUT/secret; must box --backend landlock -- sh -c 'echo x > d/new; cat d/new'; must box --backend none -- cat $OUT/secret`},
-	{area: "boundary", name: "--backend bwrap", lacks: true, script: `says 'must be one of' box --backend bwrap -- true`},
+	{area: "boundary", name: "--backend bwrap: bubblewrap makes the namespaces", need: "command:bwrap", script: `echo s > $OUT/secret
+		mustNot box --backend bwrap -- cat $OUT/secret; must box --backend bwrap --evidence $OUT/b -- sh -c 'echo x > new; cat new'; must grep -q 'by bubblewrap ' $OUT/b`},
 	{area: "boundary", name: "--mask FILE=FAKE", script: `echo secret > token; echo fake > example; says '^fake$' box --mask token=example -- cat token
 		mustNot box --mask token=example -- grep -rqs '^secret$' .; must box -- grep -q secret token`},
 	{area: "boundary", name: "--allow-nested-userns", need: "command:bwrap", script: `if test $(id -u) = 0; then says 'as an ordinary user' box --allow-nested-userns -- true; exit; fi

@@ -28,6 +28,8 @@ type Case struct {
 	// the kernel has no right for it", or "open before ABI 6: …". "" means the same guarantee; the
 	// twin may be refused there.
 	Landlock string
+	// Bwrap is the same for the backend in which bubblewrap makes the namespaces and mounts.
+	Bwrap string
 	// Nested says what succeeds in a user namespace created by the command, where that is allowed,
 	// and why: "open: …", "empty: …"; or "open with mounts: …" if it may also mount there. "" means
 	// the same guarantee.
@@ -50,16 +52,24 @@ const Empty = "empty"
 
 const withMounts = Open + " with " + capability.NestedMounts
 
-// The ways in which the backend landlock can differ.
+// The ways in which a backend can differ.
 const (
 	Open   = "open"    // the attack succeeds
 	NotRun = "not run" // the flags are refused, with a remedy
 )
 
-// onLandlock returns a case's outcome there, "" for the guarantee; the Landlock ABI that provides
+// differs returns what a case says of a backend.
+func (c *Case) differs(backend string) string {
+	if backend == "bwrap" {
+		return c.Bwrap
+	}
+	return c.Landlock
+}
+
+// on returns a case's outcome with a backend, "" for the guarantee; the Landlock ABI that provides
 // the guarantee, 0 for none; and the reason.
-func (c *Case) onLandlock() (outcome string, abi int, why string) {
-	outcome, why, _ = strings.Cut(c.Landlock, ": ")
+func (c *Case) on(backend string) (outcome string, abi int, why string) {
+	outcome, why, _ = strings.Cut(c.differs(backend), ": ")
 	outcome, before, _ := strings.Cut(outcome, " before ABI ")
 	abi, _ = strconv.Atoi(before)
 	return outcome, abi, why
@@ -153,6 +163,8 @@ func (c *Case) set(key, value string) bool {
 		text(&c.Nested)
 	case "landlock":
 		text(&c.Landlock)
+	case "bwrap":
+		text(&c.Bwrap)
 	default:
 		return false
 	}
@@ -160,7 +172,11 @@ func (c *Case) set(key, value string) bool {
 }
 
 func (c *Case) check() error {
-	outcome, _, why := c.onLandlock()
+	for _, backend := range []string{"landlock", "bwrap"} {
+		if outcome, _, why := c.on(backend); c.differs(backend) != "" && (!slices.Contains([]string{Open, NotRun}, outcome) || why == "") {
+			return fmt.Errorf("%s %q is not an outcome and a reason", backend, c.differs(backend))
+		}
+	}
 	switch {
 	case c.Why == "" || strings.Contains(c.Why, "\n"):
 		return fmt.Errorf("its reason is not one line")
@@ -172,8 +188,6 @@ func (c *Case) check() error {
 		return fmt.Errorf("it does not say what it wants to meet")
 	case !slices.Contains([]string{"", "root", "user"}, c.As):
 		return fmt.Errorf("as %q is neither root nor user", c.As)
-	case c.Landlock != "" && (!slices.Contains([]string{Open, NotRun}, outcome) || why == ""):
-		return fmt.Errorf("landlock %q is not an outcome and a reason", c.Landlock)
 	case c.Nested != "" && !strings.HasPrefix(c.Nested, Open+": ") && !strings.HasPrefix(c.Nested, Empty+": ") && !strings.HasPrefix(c.Nested, withMounts+": "):
 		return fmt.Errorf("nested %q is not an outcome and a reason", c.Nested)
 	case !slices.Contains([]string{Bites, Userns, Depends, Unsafe}, c.Control):

@@ -10,10 +10,16 @@ import (
 
 var update = flag.Bool("update", false, "write the table of docs/backends.md instead of comparing it")
 
-// TestBackendsPage holds that docs/backends.md lists the cases whose guarantee the
-// backend landlock does not have, and no other.
+// TestBackendsPage holds that docs/backends.md lists, for each backend, the cases whose
+// guarantee it does not have, and no other.
 func TestBackendsPage(t *testing.T) {
-	const page, head = "../../../docs/backends.md", "| attack | with `--backend landlock` | because |\n|---|---|---|\n"
+	for _, backend := range []string{"bwrap", "landlock"} {
+		t.Run(backend, func(t *testing.T) { onPage(t, backend) })
+	}
+}
+
+func onPage(t *testing.T, backend string) {
+	page, head := "../../../docs/backends.md", "| attack | with `--backend "+backend+"` | because |\n|---|---|---|\n"
 	files, err := filepath.Glob("../../../testdata/escapes/*.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +35,7 @@ func TestBackendsPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range cases {
-			if outcome, why, listed := strings.Cut(c.Landlock, ": "); listed {
+			if outcome, why, listed := strings.Cut(c.differs(backend), ": "); listed {
 				want += "| `" + c.Name + "`: " + strings.ReplaceAll(c.Why, "|", `\|`) + " | " + outcome + " | " + why + " |\n"
 			}
 		}

@@ -150,7 +150,7 @@ func (w *protectedPaths) Steps(at Phase, p *Program) {
 	for i := range w.dirs {
 		d := &w.dirs[i]
 		slot := p.Slots.New()
-		p.Init, p.Keep = append(p.Init, openDir(d.Dir, slot)), append(p.Keep, slot)
+		p.Init, p.Keep = append(p.Init, w.openDir(d.Dir, slot)), append(p.Keep, slot)
 		for _, name := range d.Names {
 			if d.were[name] != nil || strings.Contains(name, "/") || name == plan.EthosDir || w.placeholder(filepath.Join(d.Dir, name)) {
 				continue

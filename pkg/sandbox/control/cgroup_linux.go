@@ -96,6 +96,9 @@ func (c *cgroupControl) bounds() cgroup.Limits {
 		if c.Spawns {
 			bounds.Pids++
 		}
+		if c.Job.Plan.Backend == plan.Bwrap {
+			bounds.Pids += wrapperTasks
+		}
 	}
 	return bounds
 }

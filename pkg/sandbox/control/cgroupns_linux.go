@@ -18,7 +18,7 @@ func newCgroupNS(j *Job) *cgroupNS {
 // enters the cgroup.
 func (c *cgroupNS) Steps(at Phase, p *Program) {
 	switch {
-	case !c.InCgroup:
+	case !c.InCgroup, c.Wrapped:
 		c.namespace.Steps(at, p)
 	case at == InitCgroup:
 		p.Init = append(p.Init, step("init", "unshare", unix.SYS_UNSHARE, "cgroup namespace", steps.Int(unix.CLONE_NEWCGROUP)))

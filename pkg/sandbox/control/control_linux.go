@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -18,49 +17,12 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/kernel/netns"
 	"ethos/pkg/sandbox/kernel/notify"
+	"ethos/pkg/sandbox/kernel/seccomp"
 	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/sandbox/quarantine"
 	"ethos/pkg/sandbox/view"
 )
-
-// New returns the controls of one run, in the order in which they are prepared, add their
-// calls and appear in the evidence. They are closed in reverse order. A control with a line
-// in the evidence must also be in the list of package record.
-func New(j *Job) []Control {
-	if j.machine == nil {
-		j.machine = thisMachine()
-	}
-	if j.Flat = j.Plan.Backend != ""; j.Flat {
-		return flat(j)
-	}
-	return []Control{
-		newUser(j), &workspace{Job: j}, newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j), newEgress(j), newPublish(j), &ports{j},
-		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &observer{Job: j}, &unixSockets{Job: j},
-		newSigning(j), &cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, &caches{Job: j}, &environment{j},
-		&stdio{Job: j}, &terminal{Job: j}, &managedGit{j}, &agentState{j}, &placeholders{Job: j}, newProtectedPaths(j), &gitSettings{Job: j}, &gitQuarantine{Job: j},
-	}
-}
-
-// flat returns the controls of a run without namespaces. Their lines in the evidence are
-// the same.
-func flat(j *Job) []Control {
-	landlocked := j.Plan.Backend == plan.Landlock
-	lack := func(name, asked string) Control { return &lacking{j, name, asked} }
-	where := []Control{&scratch{Job: j}, lack("userns", "a user namespace of its own"), lack(plan.ControlWorkspace, ""), &inPlace{j}, &subreaper{Job: j}}
-	limits := []Control{lack(plan.ControlSigning, ""), &cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, lack("caches", ""), &environment{j}, &stdio{Job: j}, &terminal{Job: j}}
-	if !landlocked {
-		return slices.Concat(where, []Control{
-			lack("ipc", "an IPC namespace of its own"), lack("uts", "a UTS namespace of its own"), lack("cgroupns", "a cgroup namespace of its own"), lack(plan.ControlNetwork, j.Plan.Network),
-			lack("egress", ""), lack("publish", ""), lack("ports", ""), lack("privileges", "no capability, no_new_privs"), lack("landlock", "the paths"), lack("seccomp", j.Plan.SeccompText()), lack("unix_sockets", "connect(2) to socket files"),
-		}, limits)
-	}
-	return slices.Concat(where, []Control{
-		&filtered{j, "ipc", "an IPC namespace of its own", "no System V IPC and no POSIX message queue"}, lack("uts", "a UTS namespace of its own"), lack("cgroupns", "a cgroup namespace of its own"),
-		&filtered{j, plan.ControlNetwork, j.Plan.Network, "no socket but connected pairs"}, lack("egress", ""), lack("publish", ""), &ports{j},
-		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &unixSockets{Job: j},
-	}, limits, []Control{newProtectedPaths(j), &gitQuarantine{Job: j}})
-}
 
 // Control is one part of the boundary, for one run. It implements those of the interfaces
 // below that it needs. They are listed in the order of a run's life.
@@ -230,6 +192,11 @@ type Job struct {
 	Met      netns.Unmet        // failed connections and datagrams, if it failed
 	Flat     bool               // without namespaces
 	Scratch  string             // the command's private directory if Flat
+	Wrapped  bool               // another program makes the namespaces and the root
+	Wrapper  string             // that program
+	Lacks    []string           // how its mounts differ from those of the plan
+	HostUser bool               // it makes no user namespace
+	Handed   []seccomp.Program  // filters that it loads
 	Spawns   bool               // a session: its process clones commands instead of calling execve
 
 	machine    *machine

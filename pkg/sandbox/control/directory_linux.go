@@ -72,6 +72,22 @@ func openOwn(p *plan.Plan, own string) (*os.Root, error) {
 	return above.OpenRoot(name)
 }
 
+// makeKept creates ethos's directory in a work space where a store of traces will be kept.
+// It is not a placeholder, because other runs would remove that.
+func makeKept(p *plan.Plan) error {
+	for _, g := range p.Placeholders {
+		if g.Path != filepath.Join(p.Workspace, plan.EthosDir) {
+			continue
+		}
+		root, err := openOwn(p, g.Path)
+		if err != nil {
+			return err
+		}
+		root.Close()
+	}
+	return nil
+}
+
 // removeUnlike removes what has a name in ethos's directory and is not what is wanted: a
 // directory or, if want is 0, a regular file with one link. A link, a FIFO, a device or a
 // hard link of another file may come from a clone or an earlier command. An existing
@@ -92,6 +108,17 @@ func removeUnlike(root *os.Root, name string, want fs.FileMode) error {
 		return &fs.PathError{Op: "open", Path: name, Err: syscall.EISDIR}
 	}
 	return root.Remove(name)
+}
+
+// openDir is [openDir] for init, which may have the filter that denies openat2(2). Its root
+// is then as it was verified.
+func (j *Job) openDir(path string, slot steps.Slot) steps.Step {
+	s := openDir(path, slot)
+	if j.Wrapped {
+		s = step("placeholders", "openat", unix.SYS_OPENAT, path, steps.Int(unix.AT_FDCWD), steps.Str(path), steps.Int(unix.O_PATH|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NOFOLLOW))
+		s.Save = slot
+	}
+	return s
 }
 
 // openDir makes a step in which init opens a directory by a path without links.

@@ -70,7 +70,8 @@ func (c *landlockControl) Steps(at Phase, p *Program) {
 	const stage = "landlock"
 	attr, ruleset := c.rules.Attr, p.Slots.New()
 	var opened steps.Slot
-	if c.Flat {
+	byName := c.Flat || c.Wrapped // nothing is open that was mounted
+	if byName {
 		opened = p.Slots.New()
 	}
 	create := step(stage, "landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, "", steps.Ptr(&attr), steps.Int(unsafe.Sizeof(attr)), steps.Int(0))
@@ -80,7 +81,7 @@ func (c *landlockControl) Steps(at Phase, p *Program) {
 		at := rule.Attr(-1)
 		add := addRule(rule.Path, ruleset, at)
 		add.Fill, add.FillFrom = &at.ParentFD, p.Trees[rule.Path]
-		if c.Flat {
+		if byName {
 			open, shut := c.openRule(rule, opened)
 			add.FillFrom = opened
 			p.Command = append(p.Command, open, add, shut)
@@ -107,7 +108,11 @@ func (c *landlockControl) openRule(rule landlock.PathRule, to steps.Slot) (open,
 	if !rule.File {
 		how.Flags |= unix.O_DIRECTORY
 	}
-	open = step("landlock", "openat2", unix.SYS_OPENAT2, rule.Path, steps.Int(unix.AT_FDCWD), steps.Str(rule.Path), steps.Ptr(how), steps.Int(unix.SizeofOpenHow))
+	if c.Wrapped { // the filter is in force and denies openat2(2); everything in the root is as it was verified
+		open = step("landlock", "openat", unix.SYS_OPENAT, rule.Path, steps.Int(unix.AT_FDCWD), steps.Str(rule.Path), steps.Int(how.Flags))
+	} else {
+		open = step("landlock", "openat2", unix.SYS_OPENAT2, rule.Path, steps.Int(unix.AT_FDCWD), steps.Str(rule.Path), steps.Ptr(how), steps.Int(unix.SizeofOpenHow))
+	}
 	open.Save, open.Skip = to, 2
 	open.Ignore = []syscall.Errno{syscall.ENOENT, syscall.EACCES, syscall.ELOOP, syscall.ENOTDIR, syscall.ENXIO}
 	return open, step("landlock", "close", unix.SYS_CLOSE, rule.Path, steps.From(to))

@@ -1,9 +1,11 @@
 package control
 
 import (
+	"context"
 	"slices"
 
 	"ethos/pkg/capability"
+	"ethos/pkg/sandbox/kernel/bwrap"
 	"ethos/pkg/sandbox/kernel/landlock"
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/plan"
@@ -109,13 +111,17 @@ func portRules(q *landlock.Request, list []string, right landlock.Net) {
 // right for truncate(2), Linux 6.2.
 const aloneABI = 3
 
-// withoutNamespaces returns a hint for a machine without user namespaces for the caller, or
-// "" if Landlock cannot help either.
-func withoutNamespaces() string {
-	if kernel, err := landlock.Probe(); err != nil || kernel.ABI < aloneABI {
-		return ""
+// withoutNamespaces returns a hint for a machine without user namespaces for the caller: the
+// backends that may work there; "" if there is none.
+func withoutNamespaces() (hint string) {
+	const mostly = "/usr/local/bin:/usr/bin:/bin"
+	if _, err := bwrap.Find(context.Background(), mostly, nil); err == nil {
+		hint = "; or, if bubblewrap may make them here: ethos-sandbox run --backend bwrap"
 	}
-	return "; or use a weaker boundary without namespaces: ethos-sandbox run --backend landlock"
+	if kernel, err := landlock.Probe(); err == nil && kernel.ABI >= aloneABI {
+		hint += "; or use a weaker boundary without namespaces: ethos-sandbox run --backend landlock"
+	}
+	return hint
 }
 
 // grantRequest returns the request of a run without namespaces: only the grants of the plan

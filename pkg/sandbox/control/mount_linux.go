@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox/kernel/bwrap"
 	"ethos/pkg/sandbox/kernel/limits"
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/kernel/steps"
@@ -24,8 +26,9 @@ import (
 // root is a mount namespace whose root contains the mounts of the plan and nothing else.
 type root struct {
 	namespace
-	umask steps.Slot
-	table *os.File // mountinfo; it also becomes readable by poll when it changes
+	umask    steps.Slot
+	table    *os.File // mountinfo; it also becomes readable by poll when it changes
+	receives bool     // mounts of the host appear in the command's
 }
 
 func newMount(j *Job) *root {
@@ -95,11 +98,15 @@ func nobodys(p *plan.Plan) (closed [2]string, err error) {
 
 func (c *root) Steps(at Phase, p *Program) {
 	c.namespace.Steps(at, p)
-	switch at {
-	case InitRoot:
+	switch {
+	case c.Wrapped && at == Place:
+		dir := c.Job.Plan.Dir
+		p.Command = append(p.Command, step("mount", "chdir", unix.SYS_CHDIR, dir, steps.Str(dir)))
+	case c.Wrapped:
+	case at == InitRoot:
 		built := mount.Steps(p.Init, c.Mounts, mount.Options{ScratchBytes: c.Job.Plan.ScratchBytes, ProcFiles: c.Job.Plan.ProcFiles, OpenFiles: c.machine.limit(limits.OpenFiles).Soft}, &p.Slots)
 		p.Init, p.Trees, c.umask = built.Steps, built.Trees, built.Umask
-	case Place:
+	case at == Place:
 		dir := c.Job.Plan.Dir
 		p.Command = append(p.Command,
 			step("mount", "umask", unix.SYS_UMASK, "", steps.From(c.umask)),
@@ -121,6 +128,15 @@ func (c *root) VerifyPlace(pid int) error {
 	text, err := c.readTable()
 	if err != nil {
 		return Unreadable(err)
+	}
+	return c.check(text)
+}
+
+// check compares the text of a mount table with the plan.
+func (c *root) check(text string) (err error) {
+	if c.Wrapped {
+		c.receives, err = mount.CheckForeign(c.finalMounts(), bwrap.Additional(), text)
+		return err
 	}
 	return mount.Check(c.finalMounts(), text)
 }
@@ -144,6 +160,9 @@ func (c *root) finalMounts() []mount.Mount {
 		if m.Kind == mount.Overlay && len(c.fallbacks(m.Target)) >= m.Ways() {
 			m.Kind, m.Writable = mount.Bind, false
 		}
+		if m.Device && c.Wrapped { // bwrap has no read-only ones
+			m.Writable = true
+		}
 		if m.Kind == mount.BareProc {
 			m.Kind = mount.Proc
 			if len(c.fallbacks(m.Target)) > 0 {
@@ -163,7 +182,7 @@ func (c *root) Run(p *steps.Process) { p.Watch(int(c.table.Fd())) }
 func (c *root) Recheck() *Ending {
 	text, err := c.readTable()
 	if err == nil {
-		err = mount.Check(c.finalMounts(), text)
+		err = c.check(text)
 	}
 	if err == nil {
 		return nil
@@ -180,6 +199,9 @@ func (c *root) End() {
 }
 
 func (c *root) Report(line record.Control) record.Control {
+	if c.Wrapped && line.State == Enforced {
+		line = c.wrapped(line)
+	}
 	if why := c.bareProc(); why != "" && line.State == Enforced {
 		line.State, line.Reason = Degraded, why
 	}
@@ -189,11 +211,24 @@ func (c *root) Report(line record.Control) record.Control {
 	return line
 }
 
+// wrapped names the program that made the mounts, and what it does not hold.
+func (c *root) wrapped(line record.Control) record.Control {
+	line.Enforced += ", by " + c.Wrapper
+	lacks := slices.Clone(c.Lacks)
+	if c.receives {
+		lacks = append(lacks, "a file system that the host mounts below a shown path appears inside, and the run then ends")
+	}
+	if len(lacks) > 0 {
+		line.State, line.Reason = Degraded, strings.Join(lacks, "; ")
+	}
+	return line
+}
+
 func (c *root) Hint() string { return coveredHint }
 
 // Instead returns the plan with another /proc if the kernel refused this one.
 func (c *root) Instead(err error) *plan.Plan {
-	if !procRefused(err) || c.Job.Plan.NestedUserns != "" { // the other /proc has no maps for user namespaces, and a command that mounts one would see all of it
+	if c.Wrapped || !procRefused(err) || c.Job.Plan.NestedUserns != "" { // the other /proc has no maps for user namespaces, and a command that mounts one would see all of it
 		return nil
 	}
 	return withBareProc(c.Job.Plan, procCopies())

@@ -27,7 +27,7 @@ func (n *network) Plan() (string, bool) { return n.Job.Plan.Network, n.Job.Plan.
 
 func (n *network) Steps(at Phase, p *Program) {
 	n.namespace.Steps(at, p)
-	if at == InitInside && slices.Contains([]string{"loopback", "proxy"}, n.Job.Plan.Network) {
+	if at == InitInside && !n.Wrapped && slices.Contains([]string{"loopback", "proxy"}, n.Job.Plan.Network) {
 		p.Init = append(p.Init, netns.LoopbackSteps(&p.Slots)...)
 	}
 }
@@ -45,7 +45,7 @@ func (n *network) VerifyPlace(pid int) error {
 			return fmt.Errorf("network namespace: it has the interface %s", name)
 		}
 	}
-	if up := n.Job.Plan.Network != "none"; seen.LoopbackUp != up {
+	if up := n.Job.Plan.Network != "none" || n.Wrapped; seen.LoopbackUp != up { // bwrap raises it in any case
 		return fmt.Errorf("network namespace: loopback up is %v, not %v", seen.LoopbackUp, up)
 	}
 	for i, name := range []string{"snmp", "snmp6"} { // an open file keeps the namespace alive
@@ -81,6 +81,14 @@ func dormant(name string) bool {
 		return true
 	}
 	return false
+}
+
+// Report states what bwrap makes of no network.
+func (n *network) Report(line record.Control) record.Control {
+	if line.State == Enforced && n.Wrapped && n.Job.Plan.Network == "none" {
+		line.Enforced = "none but a loopback interface of its own"
+	}
+	return line
 }
 
 // Evidence reports that a failed command tried to use a network that it does not have,

@@ -21,6 +21,9 @@ func newPID(j *Job) *pid {
 // and the terminal's signals do not cross the boundary.
 func (c *pid) Steps(at Phase, p *Program) {
 	c.namespace.Steps(at, p)
+	if at == InitStarts && c.Wrapped { // the first process of the namespace waits for init: see steps.Inside
+		p.Init = append(p.Init, prctl("init", "PR_SET_CHILD_SUBREAPER", steps.Int(unix.PR_SET_CHILD_SUBREAPER), steps.Int(1), steps.Int(0), steps.Int(0), steps.Int(0)))
+	}
 	if at == InitStarts {
 		p.Init = append(p.Init,
 			prctl("init", "PR_SET_PDEATHSIG", steps.Int(unix.PR_SET_PDEATHSIG), steps.Int(steps.ParentDied)),
@@ -30,10 +33,11 @@ func (c *pid) Steps(at Phase, p *Program) {
 }
 
 // Verify checks that the command is PID 2 in a PID namespace one level down. A later
-// command of a session may have any PID there except 1.
+// command of a session may have any PID there except 1, as may one below the threads of
+// the first process.
 func (c *pid) Verify(s Status) error {
 	pids := strings.Fields(s.field("NSpid"))
-	if c.Spawns && c.Verified && len(pids) >= 2 && pids[len(pids)-1] != "1" {
+	if (c.Spawns && c.Verified || c.Wrapped) && len(pids) >= 2 && pids[len(pids)-1] != "1" {
 		return nil
 	}
 	if len(pids) < 2 || pids[len(pids)-1] != "2" {

@@ -87,22 +87,6 @@ func (g *placeholders) Prepare(context.Context) error {
 	return nil
 }
 
-// makeKept creates ethos's directory in a work space where a store of traces will be kept.
-// It is not a placeholder, because other runs would remove that.
-func makeKept(p *plan.Plan) error {
-	for _, g := range p.Placeholders {
-		if g.Path != filepath.Join(p.Workspace, plan.EthosDir) {
-			continue
-		}
-		root, err := openOwn(p, g.Path)
-		if err != nil {
-			return err
-		}
-		root.Close()
-	}
-	return nil
-}
-
 func (g *placeholders) open() error {
 	root, err := openOwn(g.Plan, g.Plan.Own)
 	if err != nil {

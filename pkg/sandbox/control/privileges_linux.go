@@ -48,6 +48,9 @@ func (j *Job) initKeeps() uint32 {
 func (c *privileges) Steps(at Phase, p *Program) {
 	switch at {
 	case InitStarts:
+		if c.Wrapped { // the filter is in force; the thread that started bwrap has done it
+			return
+		}
 		keyring := step("init", "keyctl", unix.SYS_KEYCTL, "a session keyring of its own", steps.Int(unix.KEYCTL_JOIN_SESSION_KEYRING), steps.Int(0))
 		keyring.Tolerate = []syscall.Errno{syscall.ENOSYS, syscall.EPERM, syscall.EDQUOT}
 		p.Init = append(p.Init, keyring)
@@ -88,8 +91,8 @@ const setPCap = 1 << unix.CAP_SETPCAP // to change the bounding set and the secu
 // keepsBounds reports whether the bounding set is left unchanged. Without a user namespace,
 // an ordinary user may not change it (CAP_SETPCAP). Such a user has no capabilities, and
 // no_new_privs prevents gaining any, because execve(2) then adds nothing to the permitted
-// set. Root must drop it.
-func (c *privileges) keepsBounds() bool { return c.Flat && c.machine.uid != 0 }
+// set. Root must drop it. bwrap has dropped it, and leaves no right to change the securebits.
+func (c *privileges) keepsBounds() bool { return c.Flat && c.machine.uid != 0 || c.Wrapped }
 
 func noNewPrivs(stage string) steps.Step {
 	return prctl(stage, "PR_SET_NO_NEW_PRIVS", steps.Int(unix.PR_SET_NO_NEW_PRIVS), steps.Int(1), steps.Int(0), steps.Int(0), steps.Int(0))
@@ -120,7 +123,7 @@ func (c *privileges) Verify(s Status) error {
 	for _, set := range []string{"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"} {
 		want := c.kept()
 		if set == "CapBnd" {
-			if want = 0; c.keepsBounds() {
+			if want = 0; c.keepsBounds() && !c.Wrapped {
 				continue
 			}
 		}
@@ -137,7 +140,7 @@ func (c *privileges) Verify(s Status) error {
 // Report marks the line as degraded if the session keyring is the caller's. The system call
 // filter then prevents its use.
 func (c *privileges) Report(line record.Control) record.Control {
-	if line.State == Enforced && c.keepsBounds() {
+	if line.State == Enforced && c.keepsBounds() && !c.Wrapped {
 		line.Reason = "the bounding set is the caller's; no_new_privs keeps it from being used"
 	}
 	return c.degrade(line, "keyctl", "the session keyring is the caller's")

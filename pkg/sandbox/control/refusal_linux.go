@@ -16,10 +16,16 @@ import (
 	"ethos/pkg/statedir"
 )
 
+// bwrapRefusedHint is for a bubblewrap that did not make what it was asked for.
+const bwrapRefusedHint = "ethos-sandbox probe shows which backend works on this machine; where only root may make namespaces, bubblewrap must be installed with the set-user-ID bit"
+
 // CloneRefusal returns the refusal for namespaces that could not be created. The errnos are
 // those of clone(2) and user_namespaces(7).
 func CloneRefusal(err error) error {
 	var fault *steps.CloneError
+	if launch := (*steps.LaunchError)(nil); errors.As(err, &launch) {
+		return StepRefusal(err, nil)
+	}
 	if unmapped := (*steps.StepError)(nil); errors.As(err, &unmapped) {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: "run it as the owner of the work space: a security module or a seccomp filter around this process keeps root from mapping another user"}
 	}
@@ -97,6 +103,10 @@ func CausedRefusal(err error, p *plan.Plan) error {
 // was given.
 func StepRefusal(err error, argv []string) error {
 	var fault *steps.StepError
+	var launch *steps.LaunchError
+	if errors.As(err, &launch) {
+		return &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: bwrapRefusedHint}
+	}
 	if !errors.As(err, &fault) {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: err}
 	}

@@ -48,8 +48,11 @@ func (c *rlimits) Plan() (string, bool) {
 
 func (c *rlimits) Prepare(context.Context) error {
 	c.prepared = true
-	if c.Flat && c.Job.Plan.Limits.Pids > 0 {
+	if (c.Flat || c.HostUser) && c.Job.Plan.Limits.Pids > 0 {
 		c.others = limits.Threads(os.Geteuid())
+	}
+	if c.Wrapped {
+		c.others += wrapperTasks
 	}
 	return nil
 }
@@ -69,7 +72,7 @@ func (c *rlimits) Steps(at Phase, p *Program) {
 
 func (c *rlimits) bounds() limits.Bounds {
 	l := c.Job.Plan.Limits
-	if c.Flat && l.Pids > 0 { // RLIMIT_NPROC counts all processes of the user
+	if l.Pids > 0 { // RLIMIT_NPROC counts all processes of the user in the namespace
 		l.Pids += c.others
 	}
 	return limits.Bounds{FileBytes: l.FileBytes, OpenFiles: l.OpenFiles, Processes: l.Pids, CPU: l.Timeout * time.Duration(c.machine.processors)}
@@ -97,7 +100,7 @@ func (c *rlimits) segmentSteps(slots *steps.Slots) []steps.Step {
 	}
 	var list []steps.Step
 	pages := strconv.FormatInt(max(1, c.Job.Plan.Limits.MemoryBytes/int64(c.machine.pageBytes)), 10)
-	if c.machine.uid == 0 && c.watches() {
+	if c.machine.uid == 0 && c.watches() && !c.Wrapped { // in the wrapper, proc(5) is read-only by then
 		list = append(list, open(shmall, unix.O_WRONLY, limit, 2),
 			step(stage, "write", unix.SYS_WRITE, shmall, steps.From(limit), steps.Str(pages), steps.Int(len(pages))),
 			step(stage, "close", unix.SYS_CLOSE, shmall, steps.From(limit)))

@@ -79,8 +79,18 @@ func (c *seccompControl) Steps(at Phase, p *Program) {
 		c.Filters++
 	}
 	for _, f := range list {
-		p.Command = append(p.Command, step("seccomp", "seccomp", unix.SYS_SECCOMP, f.name, steps.Int(seccomp.SetModeFilter), steps.Int(f.flags), steps.Ptr(f.program.Fprog())))
+		if c.given(f) {
+			c.Handed = append(c.Handed, f.program)
+			continue
+		}
+		p.Command = append(p.Command, step("seccomp", "seccomp", unix.SYS_SECCOMP, f.name, steps.Int(seccomp.SetModeFilter), steps.Int(f.flags), steps.Filter(f.program.Fprog())))
 	}
+}
+
+// given reports whether another program loads a filter before this one starts inside: all
+// but a profile file, which may deny what this program still has to do.
+func (c *seccompControl) given(f filter) bool {
+	return c.Wrapped && f.flags == 0 && (c.Job.Plan.SeccompFile == "" || f.name != c.Job.Plan.Seccomp)
 }
 
 // Verify checks that the mode is 2, a filter (linux/seccomp.h), and the number of filters.

@@ -68,7 +68,7 @@ func (c *unixSockets) Steps(at Phase, p *Program) {
 		return
 	}
 	listener := p.Slots.New()
-	install := step("seccomp", "seccomp", unix.SYS_SECCOMP, notifying, steps.Int(seccomp.SetModeFilter), steps.Int(c.flags), steps.Ptr(c.program.Fprog()))
+	install := step("seccomp", "seccomp", unix.SYS_SECCOMP, notifying, steps.Int(seccomp.SetModeFilter), steps.Int(c.flags), steps.Filter(c.program.Fprog()))
 	install.Save, install.Tolerate, install.Skip = listener, []syscall.Errno{syscall.EBUSY, syscall.EINVAL}, 1
 	p.Command = append(p.Command, install, steps.Hand(HandedListener, listener))
 }

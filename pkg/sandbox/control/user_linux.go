@@ -34,7 +34,7 @@ func (u *user) Plan() (string, bool) {
 // inside, which needs no privilege. Maps with the ids of others are written from outside.
 func (u *user) Steps(at Phase, p *Program) {
 	u.namespace.Steps(at, p)
-	if at != InitUser {
+	if at != InitUser || u.Wrapped {
 		return
 	}
 	if u.Job.Plan.Owner != nil {
@@ -83,6 +83,10 @@ func nestedPath(kind string) string { return "/proc/sys/user/max_" + kind + "_na
 
 // Report states how many namespaces the command may create in this one.
 func (u *user) Report(line record.Control) record.Control {
+	if u.HostUser {
+		line.State, line.Enforced, line.Reason = Absent, "", "bubblewrap has root's rights here, and makes the other namespaces without it"
+		return line
+	}
 	if line.State != Enforced || u.Job.Plan.NestedUserns == "" {
 		return line
 	}
@@ -111,6 +115,9 @@ func (u *user) maps() (uid, gid string) {
 // VerifyPlace checks that the namespace is not that of this process and, if it maps more
 // ids than the caller's, that they are exactly those of the plan.
 func (u *user) VerifyPlace(pid int) error {
+	if u.HostUser {
+		return nil
+	}
 	if err := u.namespace.VerifyPlace(pid); err != nil || u.Job.Plan.Owner == nil {
 		return err
 	}

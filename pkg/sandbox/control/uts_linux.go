@@ -16,7 +16,7 @@ func newUTS(j *Job) *uts { return &uts{namespace{j, "uts", "uts", "uts", unix.CL
 
 func (c *uts) Steps(at Phase, p *Program) {
 	c.namespace.Steps(at, p)
-	if at != InitInside {
+	if at != InitInside || c.Wrapped {
 		return
 	}
 	name := c.Job.Plan.Hostname

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"path/filepath"
 	"slices"
 
 	"ethos/pkg/capability"
@@ -10,12 +11,13 @@ import (
 // The backends: the mechanisms that enforce the boundary.
 const (
 	Native   = "native"   // namespaces, mounts, Landlock, a system call filter
+	Bwrap    = "bwrap"    // the same, with namespaces and mounts made by bubblewrap
 	Landlock = "landlock" // no namespaces: Landlock and a system call filter
 	None     = "none"     // no enforcement
 )
 
 // Backends lists the backends, the strongest first.
-func Backends() []string { return []string{Native, Landlock, Seatbelt, None} }
+func Backends() []string { return []string{Native, Bwrap, Landlock, Seatbelt, None} }
 
 // BackendName returns the backend of a plan.
 func (p *Plan) BackendName() string {
@@ -43,14 +45,18 @@ func (b *builder) backend() error {
 			return Refuse(CodeDeclaration, "omit --backend, or have the administrator of this machine change "+ceiling.Dir, "%s limits what runs on this machine, and the backend none enforces nothing", ceiling.Dir)
 		}
 		return b.beyond(needsPlace(b))
+	case Bwrap:
+		b.narrowNetwork("loopback", "proxy")
+		if err := b.beyond(needsOwnMounts(b)); err != nil {
+			return err
+		}
+		b.narrowGit()
 	case Landlock:
-		b.narrowNetwork()
+		b.narrowNetwork("none", "loopback", "proxy")
 		if err := b.beyond(append(needsNamespace(b), needsPlace(b)...)); err != nil {
 			return err
 		}
-		if b.set.Git != "none" {
-			b.set.Git = "read"
-		}
+		b.narrowGit()
 	case Seatbelt:
 		return b.seatbeltLacks()
 	default:
@@ -59,14 +65,21 @@ func (b *builder) backend() error {
 	return nil
 }
 
-// narrowNetwork changes the profile's network to none if it would need a network namespace
-// and nobody asked for it by name.
-func (b *builder) narrowNetwork() {
+// narrowNetwork changes the profile's network if it is one that the backend cannot make and
+// nobody asked for it by name.
+func (b *builder) narrowNetwork(to string, from ...string) {
 	n := &b.set.Network
-	own := n.Mode == "loopback" || n.Mode == "proxy"
-	if b.spec.Network.Mode == "" && own && len(n.ConnectPorts)+len(n.BindPorts) == 0 {
-		b.note("network", "none instead of the profile's %s: the backend %s cannot make a separate network", n.Mode, b.spec.Backend)
-		n.Mode, n.AllowDomains, n.DenyDomains = "none", nil, nil
+	if b.spec.Network.Mode == "" && slices.Contains(from, n.Mode) && len(n.ConnectPorts)+len(n.BindPorts) == 0 {
+		b.note("network", "%s instead of the profile's %s: the backend %s cannot make it", to, n.Mode, b.spec.Backend)
+		n.Mode, n.AllowDomains, n.DenyDomains = to, nil, nil
+	}
+}
+
+// narrowGit makes git's directory read-only: what protects the parts of a writable one are
+// grants of a directory as a whole, or files that are put there for the time of the run.
+func (b *builder) narrowGit() {
+	if b.set.Git != "none" {
+		b.set.Git = "read"
 	}
 }
 
@@ -83,7 +96,11 @@ func (b *builder) beyond(list []beyondBackend) error {
 	}
 	for _, l := range list {
 		if l.asked {
-			return Refuse(CodeUnsupported, l.way+other, "the backend %s has no namespaces, and does not support %s", b.spec.Backend, l.what)
+			has := "has no namespaces, and"
+			if b.spec.Backend == Bwrap {
+				has = "leaves the mounts to bubblewrap, and"
+			}
+			return Refuse(CodeUnsupported, l.way+other, "the backend %s %s does not support %s", b.spec.Backend, has, l.what)
 		}
 	}
 	return nil
@@ -103,9 +120,24 @@ func needsNamespace(b *builder) []beyondBackend {
 
 // needsPlace lists the requests that need mounts or a process that stays.
 func needsPlace(b *builder) []beyondBackend {
+	masks := beyondBackend{len(b.set.Masks) > 0, "masked files: it cannot put one file in place of another", "--deny-read FILE"}
+	return append([]beyondBackend{masks}, needsStay(b)...)
+}
+
+// needsOwnMounts lists the requests that need mounts which bubblewrap does not make.
+func needsOwnMounts(b *builder) []beyondBackend {
+	s := &b.set
+	return append([]beyondBackend{
+		{s.Network.Mode == "proxy", "a network limited to domains", "--net loopback, or --net host with --allow-connect 443"},
+		{b.nests(), "nested user namespaces", "omit --allow-nested-userns"},
+		{len(s.DenyExecPaths) > 0, "--deny-exec: bubblewrap has no mounts that execute nothing", "omit --deny-exec, --ro-noexec and --rw-noexec"},
+	}, needsStay(b)...)
+}
+
+// needsStay lists the requests that need a process of ethos's inside, or overlays.
+func needsStay(b *builder) []beyondBackend {
 	s := &b.set
 	return []beyondBackend{
-		{len(s.Masks) > 0, "masked files: it cannot put one file in place of another", "--deny-read FILE"},
 		{s.View != "", "a copy-on-write view", "omit --view, --transaction, --keep and --mode verify, and run it in a copy of the work space"},
 		{s.SandboxProfile == capability.WholeAgentProfile, "an agent as a whole, which gets its own files in place of yours", "--profile agent-shell"},
 		{b.spec.Managed.Program != "", "managed git, which is mounted over git", "--plain-git: git is under no policy inside"},
@@ -115,15 +147,21 @@ func needsPlace(b *builder) []beyondBackend {
 	}
 }
 
-// flatEnv sets the variables of a command whose temporary directory is made when it starts.
-// [Scratch] stands for that directory.
+// flatEnv sets the variables of a command that has its caches in a private directory, since
+// it has no overlays. [Scratch] stands for one that is made when the command starts.
 func (b *builder) flatEnv(values map[string]string) {
-	if b.spec.Backend != Landlock && b.spec.Backend != Seatbelt {
+	cache := Scratch + "/cache"
+	switch b.spec.Backend {
+	case Landlock, Seatbelt:
+		values["TMPDIR"] = Scratch
+	case Bwrap: // no overlay: the caches of the caller are read-only
+		cache = "/tmp/.cache"
+	default:
 		return
 	}
-	values["TMPDIR"], values["XDG_CACHE_HOME"] = Scratch, Scratch+"/cache"
+	values["XDG_CACHE_HOME"] = cache
 	if values["GOCACHE"] != "" {
-		values["GOCACHE"] = Scratch + "/cache/go-build"
+		values["GOCACHE"] = cache + "/go-build"
 	}
 }
 
@@ -133,6 +171,9 @@ const Scratch = "@scratch"
 
 // alone completes a plan without namespaces.
 func (b *builder) alone(p *Plan) error {
+	if b.spec.Backend == Bwrap {
+		return b.bubblewrapped(p)
+	}
 	if !b.flat() {
 		return nil
 	}
@@ -156,8 +197,21 @@ func (b *builder) alone(p *Plan) error {
 	return err
 }
 
+// bubblewrapped completes a plan whose mounts bubblewrap makes. It makes a mount point that
+// is missing, on the host, and nothing would remove that; so there are no placeholders but
+// the directory of ethos, which stays.
+func (b *builder) bubblewrapped(p *Plan) error {
+	p.Backend = Bwrap
+	for _, g := range p.Placeholders {
+		if g.Path != filepath.Join(p.Workspace, EthosDir) {
+			return Refuse(CodeUnsupported, "create it first, or omit the rule about it; or --backend native", "the backend bwrap cannot keep the command from creating %s", g.Path)
+		}
+	}
+	return nil
+}
+
 // cacheRules grants read access to package caches. They cannot be written, because without
-// a mount namespace a write would change the user's own caches.
+// overlays a write would change the user's own caches.
 func (b *builder) cacheRules() {
 	for _, path := range b.set.CachePaths {
 		named, err := b.expand(path)

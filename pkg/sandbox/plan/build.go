@@ -66,7 +66,7 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 			return nil, err
 		}
 	}
-	if b.flat() { // without a user namespace, capabilities cannot be limited to one owner's files
+	if b.spec.Backend != "" { // without a user namespace of ours, capabilities cannot be limited to one owner's files
 		b.owner = nil
 	}
 	if err := b.rootsState(); err != nil {
@@ -137,10 +137,11 @@ func (b *builder) gather() error {
 	if err := b.systemRules(); err != nil {
 		return err
 	}
-	if b.flat() {
-		b.cacheRules()
-	} else {
+	if !b.flat() {
 		b.scratchRules()
+	}
+	if b.spec.Backend != "" {
+		b.cacheRules()
 	}
 	if err := b.toolRules(b.getenv("PATH")); err != nil {
 		return err

@@ -27,6 +27,9 @@ var cacheless = []string{
 // caches returns the copy-on-write mounts of the package caches: those that exist on the
 // host and that the command cannot already write.
 func (b *builder) caches(entries []Entry) ([]mount.Mount, error) {
+	if b.spec.Backend == Bwrap { // see cacheRules
+		return nil, nil
+	}
 	if len(b.spec.Argv) > 0 && slices.Contains(cacheless, filepath.Base(b.spec.Argv[0])) {
 		return nil, nil
 	}

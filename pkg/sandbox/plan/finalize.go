@@ -129,7 +129,7 @@ func (b *builder) finalize(entries []Entry) ([]Entry, error) {
 				e.hold(lock, true)
 			}
 		}
-		if !e.Exists && e.Access != ReadWrite && (above.Access == ReadWrite || e.Empty && above.Access == ReadOnly) {
+		if !e.Exists && e.Access != ReadWrite && (above.Access == ReadWrite || e.Empty && above.Access == ReadOnly && b.spec.Backend != Bwrap) {
 			if b.inView() {
 				b.absentInView = append(b.absentInView, e.Path)
 				continue

@@ -59,7 +59,7 @@ const whyOwn = "kept by ethos"
 func (b *builder) keepOwn(root string) error {
 	path := filepath.Join(root, EthosDir)
 	inGit := filepath.Join(root, ownInGit)
-	if root != b.spec.Workspace || b.spec.KeepsStore && b.own == path || b.exists(path) {
+	if root != b.spec.Workspace && !(b.spec.Backend == Bwrap && !b.exists(path)) || b.spec.KeepsStore && b.own == path || b.exists(path) {
 		if err := b.hideOwn(path); err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (b *builder) hideOwn(path string) error {
 // before the mounts are made.
 func (b *builder) withOwn(entries []Entry, needed bool) []Entry {
 	needed = needed || len(b.placeholders) > 0
-	if b.inView() || !needed && !slices.ContainsFunc(entries, func(e Entry) bool { return Protective(entries, e) }) {
+	if b.inView() || b.spec.Backend == Bwrap || !needed && !slices.ContainsFunc(entries, func(e Entry) bool { return Protective(entries, e) }) {
 		return entries
 	}
 	if slices.ContainsFunc(entries, func(e Entry) bool { return e.Path == b.own }) {

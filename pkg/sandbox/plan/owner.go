@@ -42,7 +42,7 @@ const (
 // without an owner.
 func (b *builder) findOwner() {
 	info, err := b.files.lstat(b.spec.Workspace)
-	if b.uid != 0 || err != nil || info == nil || ownerOf(info) == 0 || b.flat() {
+	if b.uid != 0 || err != nil || info == nil || ownerOf(info) == 0 || b.flat() || b.spec.Backend == Bwrap {
 		return
 	}
 	o := &Owner{UID: ownerOf(info)}

@@ -38,7 +38,7 @@ func (b *builder) darwinRules() error {
 
 // seatbeltLacks refuses what a profile cannot hold.
 func (b *builder) seatbeltLacks() error {
-	b.narrowNetwork()
+	b.narrowNetwork("none", "loopback", "proxy")
 	s := &b.set
 	return b.beyond(append([]beyondBackend{
 		{s.Network.Mode == "proxy", "a network limited to domains: a profile names no other hosts than localhost", "--net none, or --net host with --allow-connect 443"},

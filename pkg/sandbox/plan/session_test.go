@@ -98,7 +98,7 @@ func TestDigest(t *testing.T) {
 		"require": func(s *Spec) { s.Require = []string{"landlock"} }, "publish": func(s *Spec) { s.Publish = []string{"8080:80"} },
 		"publish any": func(s *Spec) { s.PublishAny = true }, "proxy variables": func(s *Spec) { s.ProxyEnv = true },
 		"memory": func(s *Spec) { s.MemoryBytes = 1 << 30 }, "profile": func(s *Spec) { s.Asked = asked("build") },
-		"agent": func(s *Spec) { s.Agent = "codex" }, "debug": func(s *Spec) { s.Debug = true }, "landlock": func(s *Spec) { s.Backend = Landlock }, "none": func(s *Spec) { s.Backend = None },
+		"agent": func(s *Spec) { s.Agent = "codex" }, "debug": func(s *Spec) { s.Debug = true }, "landlock": func(s *Spec) { s.Backend = Landlock }, "bwrap": func(s *Spec) { s.Backend = Bwrap }, "none": func(s *Spec) { s.Backend = None },
 	} {
 		s := spec()
 		change(&s)

@@ -38,7 +38,7 @@ func (b *builder) signing(p *Plan) error {
 	switch {
 	case b.set.GitSigning != capability.SignOwn && b.set.GitSigning != capability.SignCommitter:
 		return Refuse(CodeDeclaration, "use none, "+capability.SignOwn+" or "+capability.SignCommitter, "unknown git_signing %q", b.set.GitSigning)
-	case b.flat():
+	case b.spec.Backend != "":
 		return Refuse(CodeDeclaration, "omit --git-signing or --backend", "git_signing needs the backend native, not %s", b.spec.Backend)
 	case b.set.UnixFamily == capability.NoUnixSockets:
 		return Refuse(CodeDeclaration, "remove one of the two", "git_signing needs a Unix socket, but unix_family denies Unix sockets")

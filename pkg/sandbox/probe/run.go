@@ -43,7 +43,7 @@ func Run(ctx context.Context) Report {
 // backends tests the other backends. The native one has been tested already.
 func (r *Report) backends(ctx context.Context) {
 	r.Backends = []Backend{{Name: sandbox.Native, OK: r.OK, Checks: []Check{}, Controls: r.Controls}}
-	for _, name := range []string{sandbox.Landlock, sandbox.Seatbelt} {
+	for _, name := range []string{sandbox.Bwrap, sandbox.Landlock, sandbox.Seatbelt} {
 		r.Backends = append(r.Backends, tried(ctx, name))
 	}
 	r.Backends = append(r.Backends, Backend{Name: sandbox.None, Checks: []Check{}, Controls: []record.Control{}, Detail: "it isolates nothing"})

@@ -59,3 +59,8 @@ func Probe() error {
 	}
 	return nil
 }
+
+// Bytes returns the program as the kernel takes it, an array of struct sock_filter.
+func Bytes(p Program) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(p))), len(p)*int(unsafe.Sizeof(p[0])))
+}

@@ -27,6 +27,11 @@
 // For each [Process.Spawn] it clones a process that inherits its confinement, interprets
 // the calls of an [Image] and ends in execve.
 //
+// # Launchers
+//
+// With [Program.Launcher], another program makes the namespaces and executes this program
+// in them, which receives the calls and goes on: [AsksInside], [Inside].
+//
 // # Limits
 //
 // Linux only. [Start] and the methods of [Process], except [Process.Signal] and

@@ -26,19 +26,18 @@ func Hand(what int, fd Slot) Step {
 	return p.step(what, fd, unsafe.Pointer(p))
 }
 
-// step fills in the parcel for the address at which it will be.
+// step fills in the parcel for the address at which it will be, where nothing may be yet.
 func (p *parcel) step(what int, fd Slot, at unsafe.Pointer) Step {
-	there := (*parcel)(at)
 	p.body = message{kind: kindHanded, value: int32(what)}
-	p.text.Base = (*byte)(unsafe.Pointer(&there.body))
+	p.text.Base = (*byte)(unsafe.Add(at, unsafe.Offsetof(p.body)))
 	p.text.SetLen(messageSize)
 	p.control.Level, p.control.Type = unix.SOL_SOCKET, unix.SCM_RIGHTS
 	p.control.SetLen(unix.CmsgLen(4))
-	p.header.Iov, p.header.Iovlen = &there.text, 1
-	p.header.Control = (*byte)(unsafe.Pointer(&there.control))
+	p.header.Iov, p.header.Iovlen = (*unix.Iovec)(unsafe.Add(at, unsafe.Offsetof(p.text))), 1
+	p.header.Control = (*byte)(unsafe.Add(at, unsafe.Offsetof(p.control)))
 	p.header.SetControllen(int(unsafe.Sizeof(p.control)))
-	return Step{Stage: "handshake", Call: "sendmsg", Nr: unix.SYS_SENDMSG, Args: [6]Arg{From(Channel), {ptr: unsafe.Pointer(&there.header)}, Int(0)},
-		Fill: &there.control.fd, FillFrom: fd, Want: int32(messageSize)}
+	return Step{Stage: "handshake", Call: "sendmsg", Nr: unix.SYS_SENDMSG, Args: [6]Arg{From(Channel), {value: isParcel, ptr: unsafe.Add(at, unsafe.Offsetof(p.header))}, Int(0)},
+		Fill: (*int32)(unsafe.Add(at, unsafe.Offsetof(p.control)+unsafe.Offsetof(p.control.fd))), FillFrom: fd, Want: int32(messageSize)}
 }
 
 // descriptors returns the descriptors that came with a message.

@@ -7,10 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// commandPID is the PID of the command in its PID namespace: the first process that init
-// creates.
-const commandPID = 2
-
 // ParentDied is the signal that tells init that its parent's thread has died. A step must
 // request it with prctl(2), PR_SET_PDEATHSIG. It is blocked, so that init can clean up. A
 // closed channel has the same meaning.
@@ -40,9 +36,7 @@ func (m *machine) runInit() {
 	if pid == 0 {
 		m.runCommand()
 	}
-	if m.subreaper != 0 {
-		m.commandPID = int32(pid)
-	}
+	m.commandPID = int32(pid) // 2 in a PID namespace that was made for init
 	if e := m.letGo(); e != 0 {
 		m.fail(PartFinalize, len(m.finalize)+ownCloseRange, e)
 	}

@@ -28,7 +28,7 @@ type machine struct {
 	ending     bool
 	spawner    *spawner // nil: the command calls execve
 	errno      syscall.Errno
-	commandPID int32  // [commandPID] in a PID namespace
+	commandPID int32  // as numbered in init's PID namespace
 	sender     uint32 // whose signals are passed on; 0 is outside the PID namespace
 	subreaper  Slot   // [Program.Subreaper]
 	listed     [4096]byte
@@ -55,6 +55,7 @@ const (
 	kindExited                   // value: the command's wait status; nothing else is alive
 	kindStopped                  // value: the signal that stopped the command
 	kindHanded                   // value: identifies the descriptor that comes with it
+	kindInside                   // this program runs in the namespaces of a launcher
 )
 
 // room makes room for every slot that steps use.
@@ -80,7 +81,7 @@ func newMachine(p *Program, channel, parentEnd int) *machine {
 	m := &machine{allSigs: ^uint64(0), argv: arguments(), parentEnd: int32(parentEnd)}
 	m.grow(Channel)
 	m.init, m.command, m.finalize, m.cleanup = p.Init, p.Command, p.Finalize, p.Cleanup
-	m.commandPID, m.subreaper = commandPID, p.Subreaper
+	m.subreaper = p.Subreaper
 	for _, steps := range [][]Step{p.Init, p.Command, p.Finalize, p.Cleanup} {
 		m.room(steps)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -13,13 +14,17 @@ import (
 
 // Process is a running child.
 type Process struct {
-	PID     int // of init, in the caller's PID namespace
-	pidfd   int
-	channel int
-	program *Program
-	watch   int
-	input   int
-	region  unsafe.Pointer // of a spawner
+	PID      int // of init or its launcher, in the caller's PID namespace
+	pidfd    int // of the same
+	channel  int
+	program  *Program
+	watch    int
+	input    int
+	region   unsafe.Pointer // of a spawner
+	launched *launched      // nil without a launcher
+	first    atomic.Int32   // a pidfd of the first process inside, once it has reported; 0 without a launcher
+	init     atomic.Int32   // the same of init
+	notes    []Event        // to be reported first
 }
 
 // Listen makes Next report when a descriptor becomes readable, like one of inotify(7) when
@@ -60,6 +65,11 @@ type Event struct {
 
 // Next waits for the next event until the deadline. A zero deadline means no deadline.
 func (p *Process) Next(deadline time.Time) (Event, error) {
+	if len(p.notes) > 0 {
+		first := p.notes[0]
+		p.notes = p.notes[1:]
+		return first, nil
+	}
 	kind, err := p.wait(deadline)
 	if err != nil || kind != 0 {
 		return Event{Kind: kind}, err
@@ -75,10 +85,16 @@ func (p *Process) Next(deadline time.Time) (Event, error) {
 		return Event{}, fmt.Errorf("channel to the child: recvmsg: %w", err)
 	}
 	if n <= 0 {
-		return Event{Kind: Gone}, nil
+		return p.launched.failed(), nil
 	}
 	if n != messageSize {
 		return Event{}, fmt.Errorf("channel to the child: message of %d bytes", n)
+	}
+	if m.kind == kindInside && p.launched != nil && !p.launched.begun {
+		if err := errors.Join(found(&p.first, oob[:oobn]), p.feed()); err != nil {
+			return Event{}, err
+		}
+		return p.Next(deadline)
 	}
 	return p.event(m, oob[:oobn])
 }
@@ -138,13 +154,34 @@ func (p *Process) event(m message, oob []byte) (Event, error) {
 	case kindHanded:
 		return received(m, oob)
 	case kindSettled:
-		return Event{Kind: Finalized}, nil
+		if p.launched == nil {
+			return Event{Kind: Finalized}, nil
+		}
+		return Event{Kind: Finalized}, found(&p.init, oob)
 	case kindStopped:
 		return Event{Kind: Stopped, Signal: syscall.Signal(m.value)}, nil
 	case kindExited:
 		return Event{Kind: Exited, Status: syscall.WaitStatus(m.value)}, nil
 	}
 	return Event{}, fmt.Errorf("channel to the child: message of kind %d", m.kind)
+}
+
+// found keeps a handle of the process that has sent a message. If that has ended meanwhile,
+// further messages say why.
+func found(handle *atomic.Int32, oob []byte) error {
+	pid, err := senderPID(oob)
+	if err != nil {
+		return err
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("init: pidfd_open: %w", err)
+	}
+	handle.Store(int32(fd))
+	return nil
 }
 
 // senderPID returns the pid in the SCM_CREDENTIALS that the kernel adds: unix(7). It is in
@@ -174,16 +211,33 @@ func (p *Process) Go() error {
 // Signal sends a signal to init, which passes it on to the command's process group. It is
 // safe for concurrent use until Wait returns.
 func (p *Process) Signal(sig syscall.Signal) error {
-	return unix.PidfdSendSignal(p.pidfd, sig, nil, 0)
+	to := p.pidfd
+	if p.launched != nil {
+		if to = int(p.init.Load()); to == 0 {
+			return syscall.ESRCH
+		}
+	}
+	return unix.PidfdSendSignal(to, sig, nil, 0)
 }
 
 // End asks init to end everything inside, clean up and exit; [Gone] follows. It is safe for
 // concurrent use until Wait returns.
-func (p *Process) End() error { return p.Signal(ParentDied) }
+func (p *Process) End() error {
+	if p.launched != nil && p.init.Load() == 0 { // there is nothing to clean up yet
+		return p.Kill()
+	}
+	return p.Signal(ParentDied)
+}
 
 // Kill ends everything inside without cleanup. It is safe for concurrent use until Wait
-// returns.
-func (p *Process) Kill() error { return p.Signal(syscall.SIGKILL) }
+// returns. Without its launcher, this program does not begin inside.
+func (p *Process) Kill() error {
+	to := p.pidfd
+	if fd := int(p.first.Load()); fd > 0 {
+		to = fd
+	}
+	return unix.PidfdSendSignal(to, syscall.SIGKILL, nil, 0)
+}
 
 // Wait waits for the end of init, frees what Start acquired, and returns the resource usage
 // of init and everything that it reaped.
@@ -195,6 +249,12 @@ func (p *Process) Wait() (syscall.Rusage, error) {
 		_, err = syscall.Wait4(p.PID, &status, syscall.WALL, &usage)
 	}
 	p.Close()
+	p.launched.close()
+	for _, handle := range []*atomic.Int32{&p.first, &p.init} {
+		if fd := handle.Swap(0); fd > 0 {
+			unix.Close(int(fd))
+		}
+	}
 	if p.region != nil {
 		_ = unix.MunmapPtr(p.region, regionSize)
 	}

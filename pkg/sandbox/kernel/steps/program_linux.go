@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,6 +15,9 @@ import (
 // instruction.
 type Program struct {
 	CloneFlags uint64 // the namespaces; CLONE_NEWPID is added unless Subreaper is set
+	// Launcher, if set, is another program that makes the namespaces. CloneFlags are then
+	// ignored, and init is not the first process in its PID namespace: see [Inside].
+	Launcher *Launcher
 	// Subreaper is a descriptor of /proc/thread-self/children, for a child without a PID
 	// namespace. Init is then not PID 1, but the subreaper of its descendants; an earlier
 	// step must make it that (prctl(2), PR_SET_CHILD_SUBREAPER). 0 means a PID namespace.
@@ -93,6 +97,9 @@ func (m *Maps) write(pid int) error {
 	}
 	return nil
 }
+
+// Filter passes the address of the program of a system call filter: seccomp(2).
+func Filter(p *unix.SockFprog) Arg { return Arg{value: isFilter, ptr: unsafe.Pointer(p)} }
 
 // Begun returns the first step of the command's process, which reports that the process
 // exists; [Begins] is the event.

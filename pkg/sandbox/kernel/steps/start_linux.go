@@ -39,8 +39,12 @@ type cloneArgs struct {
 }
 
 // Start clones the child and returns at once. The error is a [*CloneError] if the kernel
-// refused the clone, and a [*StepError] if it refused the maps.
+// refused the clone, a [*StepError] if it refused the maps, and a [*LaunchError] if a
+// launcher could not be started.
 func Start(p *Program) (*Process, error) {
+	if p.Launcher != nil {
+		return launch(p)
+	}
 	pair, err := channelPair()
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ type Step struct {
 
 // Arg is one argument of a Step. Create it with [Int], [Str], [Buf], [Ptr] or [From].
 type Arg struct {
-	value uintptr        // a number, or a slot
+	value uintptr        // a number, a slot, or how to copy the memory: see [Image.adopt]
 	ptr   unsafe.Pointer // kept alive until the clone, which copies the memory; &fromSlot means that value is a slot
 }
 
@@ -64,7 +64,10 @@ func (a Arg) Value() (number uintptr, memory unsafe.Pointer, slot Slot) {
 	if slot := a.slot(); slot != 0 {
 		return 0, nil, slot
 	}
-	return a.value, a.ptr, 0
+	if a.ptr != nil {
+		return 0, a.ptr, 0
+	}
+	return a.value, nil, 0
 }
 
 // Int passes a number.
@@ -75,7 +78,7 @@ func Int[N ~int | ~int32 | ~int64 | ~uint | ~uint32 | ~uint64 | ~uintptr](n N) A
 // Str passes the address of s as a C string. s must not contain NUL.
 func Str(s string) Arg {
 	if s == "" {
-		return Arg{ptr: unsafe.Pointer(&nul)}
+		return Arg{value: 1, ptr: unsafe.Pointer(&nul)}
 	}
 	b := make([]byte, len(s)+1)
 	copy(b, s)
@@ -86,10 +89,18 @@ func Str(s string) Arg {
 var nul [1]byte
 
 // Buf passes the address of b, which must not be empty.
-func Buf(b []byte) Arg { return Arg{ptr: unsafe.Pointer(&b[0])} }
+func Buf(b []byte) Arg { return Arg{value: uintptr(len(b)), ptr: unsafe.Pointer(&b[0])} }
 
-// Ptr passes the address of a value on the heap that must not change any more.
-func Ptr[T any](p *T) Arg { return Arg{ptr: unsafe.Pointer(p)} }
+// Ptr passes the address of a value on the heap that must not change any more and contains
+// no pointers.
+func Ptr[T any](p *T) Arg { return Arg{value: unsafe.Sizeof(*p), ptr: unsafe.Pointer(p)} }
+
+// Values of an Arg that is neither a number nor the size of some memory.
+const (
+	isFilter  = 1<<63 | iota // of Filter
+	isStrings                // of Strings
+	isParcel                 // of Hand
+)
 
 // From passes the result of an earlier step.
 func From(s Slot) Arg { return Arg{value: uintptr(s), ptr: unsafe.Pointer(&fromSlot)} }
@@ -103,7 +114,7 @@ func Strings(list []string) Arg {
 		copy(b, s)
 		array[i] = &b[0]
 	}
-	return Arg{ptr: unsafe.Pointer(&array[0])}
+	return Arg{value: isStrings, ptr: unsafe.Pointer(&array[0])}
 }
 
 // Slots assigns each slot once.

@@ -1,0 +1,66 @@
+package control
+
+import (
+	"slices"
+
+	"ethos/pkg/sandbox/plan"
+)
+
+// New returns the controls of one run, in the order in which they are prepared, add their
+// calls and appear in the evidence. They are closed in reverse order. A control with a line
+// in the evidence must also be in the list of package record.
+func New(j *Job) []Control {
+	if j.machine == nil {
+		j.machine = thisMachine()
+	}
+	switch j.Plan.Backend {
+	case "":
+	case plan.Bwrap:
+		return wrapped(j)
+	default:
+		j.Flat = true
+		return flat(j)
+	}
+	return []Control{
+		newUser(j), &workspace{Job: j}, newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j), newEgress(j), newPublish(j), &ports{j},
+		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &observer{Job: j}, &unixSockets{Job: j},
+		newSigning(j), &cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, &caches{Job: j}, &environment{j},
+		&stdio{Job: j}, &terminal{Job: j}, &managedGit{j}, &agentState{j}, &placeholders{Job: j}, newProtectedPaths(j), &gitSettings{Job: j}, &gitQuarantine{Job: j},
+	}
+}
+
+// wrapped returns the controls of a run whose namespaces and mounts bubblewrap makes. Its
+// control comes after those that add mounts.
+func wrapped(j *Job) []Control {
+	j.Wrapped = true
+	lack := func(name string) Control { return &lacking{j, name, ""} }
+	return []Control{
+		newUser(j), lack(plan.ControlWorkspace), newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j), lack("egress"), lack("publish"), &ports{j},
+		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &unixSockets{Job: j},
+		lack(plan.ControlSigning), &cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, lack("caches"), &environment{j},
+		&stdio{Job: j}, &terminal{Job: j}, &bubblewrap{Job: j}, newProtectedPaths(j), &gitQuarantine{Job: j},
+	}
+}
+
+// flat returns the controls of a run without namespaces. Their lines in the evidence are
+// the same.
+func flat(j *Job) []Control {
+	landlocked := j.Plan.Backend == plan.Landlock
+	lack := func(name, asked string) Control { return &lacking{j, name, asked} }
+	where := []Control{&scratch{Job: j}, lack("userns", "a user namespace of its own"), lack(plan.ControlWorkspace, ""), &inPlace{j}, &subreaper{Job: j}}
+	limits := []Control{lack(plan.ControlSigning, ""), &cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, lack("caches", ""), &environment{j}, &stdio{Job: j}, &terminal{Job: j}}
+	if !landlocked {
+		return slices.Concat(where, []Control{
+			lack("ipc", "an IPC namespace of its own"), lack("uts", "a UTS namespace of its own"), lack("cgroupns", "a cgroup namespace of its own"), lack(plan.ControlNetwork, j.Plan.Network),
+			lack("egress", ""), lack("publish", ""), lack("ports", ""), lack("privileges", "no capability, no_new_privs"), lack("landlock", "the paths"), lack("seccomp", j.Plan.SeccompText()), lack("unix_sockets", "connect(2) to socket files"),
+		}, limits)
+	}
+	return slices.Concat(where, []Control{
+		&filtered{j, "ipc", "an IPC namespace of its own", "no System V IPC and no POSIX message queue"}, lack("uts", "a UTS namespace of its own"), lack("cgroupns", "a cgroup namespace of its own"),
+		&filtered{j, plan.ControlNetwork, j.Plan.Network, "no socket but connected pairs"}, lack("egress", ""), lack("publish", ""), &ports{j},
+		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &unixSockets{Job: j},
+	}, limits, []Control{newProtectedPaths(j), &gitQuarantine{Job: j}})
+}
+
+// wrapperTasks is how many threads bwrap and this program have around the command, at most.
+const wrapperTasks = 16

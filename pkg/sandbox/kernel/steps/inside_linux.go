@@ -1,0 +1,150 @@
+package steps
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxPassed is how many descriptors one message can carry: SCM_MAX_FD of net/scm.h.
+const maxPassed = 253
+
+// goInside reports that this program runs, receives the calls, and has init make them.
+func goInside(channel int) error {
+	runtime.LockOSThread()
+	hello := message{kind: kindInside}
+	if _, err := unix.Write(channel, bytesOf([]message{hello})); err != nil {
+		return fmt.Errorf("channel: write: %w", err)
+	}
+	numbers := make([]int64, maxPassed)
+	oob := make([]byte, unix.CmsgSpace(4*maxPassed))
+	n, oobn, _, _, err := unix.Recvmsg(channel, bytesOf(numbers), oob, unix.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		return fmt.Errorf("channel: recvmsg: %w", err)
+	}
+	fds, err := descriptors(oob[:oobn])
+	if numbers = numbers[:n/8]; err == nil && (len(fds) == 0 || len(fds) != len(numbers)) {
+		err = errors.New("the process that started this one is gone")
+	}
+	if err != nil {
+		return fmt.Errorf("channel: %w", err)
+	}
+	head, err := adopted(fds[0], numbers[0])
+	if err != nil {
+		return err
+	}
+	if channel, err = renumber(channel, fds[1:], numbers[1:]); err != nil {
+		return err
+	}
+	return becomeParent(head, channel)
+}
+
+// adopted maps the image at the address for which it was made.
+func adopted(fd int, size int64) (*insideHead, error) {
+	at, _, errno := unix.Syscall6(unix.SYS_MMAP, insideBase, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_FIXED_NOREPLACE, uintptr(fd), 0)
+	unix.Close(fd)
+	if errno != 0 || at != insideBase {
+		return nil, fmt.Errorf("image of a run: mmap: %w", errno)
+	}
+	head := (*insideHead)(unsafe.Add(nil, insideBase))
+	for _, list := range [][]Step{head.init, head.command, head.finalize, head.cleanup} {
+		for i := range list {
+			for n := range list[i].Args {
+				if a := &list[i].Args[n]; a.ptr == head.fromSlot {
+					a.ptr = unsafe.Pointer(&fromSlot)
+				}
+			}
+		}
+	}
+	return head, nil
+}
+
+// renumber gives descriptors their numbers, and the channel one above them.
+func renumber(channel int, fds []int, numbers []int64) (int, error) {
+	above := 3
+	for _, n := range numbers {
+		above = max(above, int(n)+1)
+	}
+	move := func(fd int) (int, error) {
+		to, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, above)
+		unix.Close(fd)
+		return to, err
+	}
+	channel, err := move(channel)
+	for i := range fds {
+		if err == nil {
+			fds[i], err = move(fds[i])
+		}
+	}
+	for i := range fds {
+		if err == nil {
+			err = unix.Dup3(fds[i], int(numbers[i]), 0)
+			unix.Close(fds[i])
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("descriptors of the command: %w", err)
+	}
+	return channel, nil
+}
+
+// becomeParent clones init and waits for it. It leaves nothing that the command could use:
+// its arguments, its memory and its descriptors. The command cannot stop this process, the
+// first one of the namespace, as it may be able to stop init.
+func becomeParent(head *insideHead, channel int) error {
+	p := &Program{Init: head.init, Command: head.command, Finalize: head.finalize, Cleanup: head.cleanup}
+	m := newMachine(p, channel, -1)
+	args := &cloneArgs{exitSignal: uint64(unix.SIGCHLD)}
+	syscall.ForkLock.Lock()
+	pid, errno := clone(m, args, new(int32))
+	syscall.ForkLock.Unlock()
+	if errno != 0 {
+		return &CloneError{Call: callName(args), Errno: errno}
+	}
+	m.rename()
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // 0 is valid: prctl(2)
+	closeRange(0, uintptr(channel-1))
+	closeRange(uintptr(channel+1), 1<<32-1)
+	over := make(chan struct{}, 2)
+	go func() {
+		reapUntil(int(pid))
+		over <- struct{}{}
+	}()
+	go func() {
+		outlive(channel)
+		over <- struct{}{}
+	}()
+	<-over
+	return nil
+}
+
+// reapUntil waits for the children of this process until one of them has ended.
+func reapUntil(pid int) {
+	for {
+		var status unix.WaitStatus
+		got, err := unix.Wait4(-1, &status, unix.WALL, nil)
+		if got == pid && err == nil || err != nil && err != unix.EINTR {
+			return
+		}
+	}
+}
+
+// cleanupLimit is how long init may take to clean up when its owner is gone.
+const cleanupLimit = 10 * time.Second
+
+// outlive returns when the process that started the run is gone and init, which has been
+// told so too, had its time.
+func outlive(channel int) {
+	fds := []unix.PollFd{{Fd: int32(channel), Events: unix.POLLRDHUP}}
+	for fds[0].Revents == 0 {
+		if _, err := unix.Poll(fds, -1); err != nil && err != unix.EINTR {
+			return
+		}
+	}
+	time.Sleep(cleanupLimit)
+}
