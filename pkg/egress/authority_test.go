@@ -13,7 +13,7 @@ import (
 )
 
 // signer is an authority: a certificate that signs itself, and as PEM.
-func signer(t *testing.T) (tls.Certificate, string) {
+func signer(t testing.TB) (tls.Certificate, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -30,7 +30,7 @@ func signer(t *testing.T) (tls.Certificate, string) {
 }
 
 // authorityFor makes a certificate for names, and the authority that signed it.
-func authorityFor(t *testing.T, names ...string) (tls.Certificate, string) {
+func authorityFor(t testing.TB, names ...string) (tls.Certificate, string) {
 	t.Helper()
 	pair, text := signer(t)
 	ca, err := x509.ParseCertificate(pair.Certificate[0])

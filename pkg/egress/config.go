@@ -89,6 +89,7 @@ type Gateway struct {
 	resolutions *resolutions
 	slots       chan struct{} // one per connection
 	further     chan struct{} // see maxFurther
+	streams     chan struct{} // one per request over HTTP/2
 	forward     *forwarder
 }
 
@@ -119,7 +120,7 @@ func New(c Config) (*Gateway, error) {
 	if err := c.Intercept.check(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{config: c, slots: make(chan struct{}, c.MaxConns), further: make(chan struct{}, maxFurther), resolutions: &resolutions{resolver: c.Resolver, timeout: c.DialTimeout, kept: keptAnswer, slots: make(chan struct{}, maxAsked), known: map[string]*resolution{}}}
+	g := &Gateway{config: c, slots: make(chan struct{}, c.MaxConns), further: make(chan struct{}, maxFurther), streams: make(chan struct{}, maxStreams), resolutions: &resolutions{resolver: c.Resolver, timeout: c.DialTimeout, kept: keptAnswer, slots: make(chan struct{}, maxAsked), known: map[string]*resolution{}}}
 	var err error
 	if g.names, err = newNames(g); err != nil {
 		return nil, err

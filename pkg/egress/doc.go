@@ -25,8 +25,8 @@
 // The gateway reads the hello and never changes it.
 //
 // [Intercept] terminates the TLS of the hosts that it names, with a certificate from the user's
-// authority. It checks their requests by method and path, and adds credentials that the program
-// does not have. It is off by default.
+// authority. It checks their requests by method and path, over HTTP/1 and HTTP/2, and adds
+// credentials that the program does not have. It is off by default.
 //
 // Each accepted connection, allowed or not, produces one [Event]. So does each name that the name
 // server refused, once per name.

@@ -31,6 +31,7 @@ const (
 	BadHello      rule.Reason = "bad-client-hello"   // TLS that does not begin with one unambiguous ClientHello
 	HiddenName    rule.Reason = "hidden-server-name" // TLS with encrypted ClientHello
 	Overloaded    rule.Reason = "too-many-names"     // the table is full
+	Busy          rule.Reason = "too-many-requests"  // too many are under way
 	Interrupted   rule.Reason = "connection-reset"   // allowed, but ended by an error on either side
 	Stopped       rule.Reason = "ended-with-run"     // still under way when the gateway was stopped
 )

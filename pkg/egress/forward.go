@@ -162,14 +162,20 @@ func (f *forwarder) serve(ctx context.Context, client *inbound) {
 	serveConn(ctx, client, &http.Server{Handler: f, ReadHeaderTimeout: f.headTimeout}, false)
 }
 
-// serveConn serves one connection with net/http until the connection is closed.
+// serveConn serves one connection with net/http until the connection is closed,
+// with TLS if the server has a configuration for it.
 func serveConn(ctx context.Context, conn net.Conn, server *http.Server, keepAlive bool) {
 	done := make(chan struct{})
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	server.MaxHeaderBytes = 2 * head.Limit
 	server.ErrorLog = log.New(io.Discard, "", 0)
 	server.SetKeepAlivesEnabled(keepAlive)
-	_ = server.Serve(&single{conn: &closing{Conn: conn, done: done}, done: done}) // returns when the connection closes
+	listener := &single{conn: &closing{Conn: conn, done: done}, done: done}
+	if server.TLSConfig != nil {
+		_ = server.ServeTLS(listener, "", "") // returns when the connection closes
+	} else {
+		_ = server.Serve(listener)
+	}
 	<-done
 }
 
@@ -185,7 +191,7 @@ func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			failure := e.event
 			failure.Allowed = false
 			e.failure.Store(&failure)
-			tell(w, failure)
+			tell(w, r, failure)
 			return
 		}
 		i.inject(e.host, false, r)
@@ -193,9 +199,14 @@ func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.proxy.ServeHTTP(w, r)
 }
 
-// tell writes a refusal as the HTTP response.
-func tell(w http.ResponseWriter, e Event) {
+// tell writes a refusal as the HTTP response. A client that has taken one
+// connection of HTTP/2 for the hosts of another is told to make its own: RFC
+// 9113, section 9.1.2.
+func tell(w http.ResponseWriter, r *http.Request, e Event) {
 	status, body := answer(e)
+	if r.ProtoMajor == 2 && e.Reason == DeniedHost {
+		status = http.StatusMisdirectedRequest
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set(ErrorHeader, string(e.Reason))
 	w.WriteHeader(status)
@@ -208,7 +219,7 @@ func (f *forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
 	failure := e.event
 	failure.Reason, failure.Detail = Interrupted, err.Error()
 	e.failure.Store(&failure)
-	tell(w, failure)
+	tell(w, r, failure)
 }
 
 // single is a listener that returns one connection.

@@ -15,8 +15,8 @@ import (
 
 // Intercept terminates the TLS of some hosts, so that requests can be checked
 // and credentials added. It intercepts the hosts that its fields name, and no
-// others. These hosts speak HTTP/1 to the client, with or without TLS, and no
-// other protocol.
+// others. These hosts speak HTTP to the client, and no other protocol: HTTP/1,
+// and with TLS also HTTP/2.
 type Intercept struct {
 	// Authority issues the certificates that clients see. The programs inside
 	// must trust it. Without an Authority no TLS is intercepted, and only
@@ -93,10 +93,18 @@ func (i *Intercept) opens(h rule.Host, port uint16) bool {
 
 // judge checks a request to an intercepted host.
 func (i *Intercept) judge(h rule.Host, port uint16, secure bool, r *http.Request) error {
+	if r.Method == http.MethodConnect { // also that of RFC 8441
+		return refuse(DeniedRequest, errors.New("CONNECT within a connection"))
+	}
 	standard := map[bool]uint16{true: 443, false: 80}[secure]
-	asked, askedPort, err := rule.ParseAuthority(r.Host, standard)
-	if err != nil || asked != h || askedPort != port {
-		return refuse(DeniedHost, fmt.Errorf("the request is for %.300q, %s was judged", r.Host, h.JoinPort(port)))
+	for _, host := range append([]string{r.Host}, r.Header["Host"]...) { // HTTP/2 has both
+		asked, askedPort, err := rule.ParseAuthority(host, standard)
+		if err != nil || asked != h || askedPort != port {
+			return refuse(DeniedHost, fmt.Errorf("the request is for %.300q, %s was judged", host, h.JoinPort(port)))
+		}
+	}
+	if err := wellFormed(r); err != nil {
+		return err
 	}
 	if to, other := upgrade(r); other {
 		return refuse(DeniedRequest, fmt.Errorf("an upgrade to %.100q at %s, where requests are judged", to, h))

@@ -34,19 +34,37 @@ type opening struct {
 func newOpening(t *testing.T, change func(*Intercept)) *opening {
 	t.Helper()
 	seen := make(chan *http.Request, 1000)
-	certificate, authority := authorityFor(t, "example.com", "other.test")
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	port, roots := serveTLS(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		seen <- r
 		_, _ = fmt.Fprintf(w, "%s %s %s %s", r.Method, r.URL, r.Host, body)
-	}))
+	}), nil)
+	o := intercepting(t, port, roots, change)
+	o.seen = seen
+	return o
+}
+
+// serveTLS serves example.com and other.test, over HTTP/1 unless change says
+// otherwise.
+func serveTLS(t testing.TB, handler http.Handler, change func(*httptest.Server)) (port uint16, roots *x509.CertPool) {
+	t.Helper()
+	certificate, authority := authorityFor(t, "example.com", "other.test")
+	s := httptest.NewUnstartedServer(handler)
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
+	if change != nil {
+		change(s)
+	}
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	servers := x509.NewCertPool()
-	servers.AppendCertsFromPEM([]byte(authority))
-	port := portOf(t, s.Listener.Addr().String())
+	roots = x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(authority))
+	return portOf(t, s.Listener.Addr().String()), roots
+}
+
+// intercepting makes the gateway between clients and a server.
+func intercepting(t testing.TB, port uint16, servers *x509.CertPool, change func(*Intercept)) *opening {
+	t.Helper()
 	ours, oursPEM := signer(t)
 	minter, err := leaf.New(ours)
 	if err != nil {
@@ -58,7 +76,7 @@ func newOpening(t *testing.T, change func(*Intercept)) *opening {
 	change(i)
 	w := newWorld(t, rules(t, []string{"example.com", "other.test", loop(port)}, nil), func(c *Config) { c.Intercept = i })
 	w.book.any = "127.0.0.1"
-	return &opening{w, port, roots, seen}
+	return &opening{w, port, roots, nil}
 }
 
 // client trusts the authority of the gateway, and goes through its explicit
@@ -74,7 +92,7 @@ func (o *opening) url(path string) string {
 	return fmt.Sprintf("https://example.com:%d%s", o.port, path)
 }
 
-func mustPattern(t *testing.T, s string) rule.Pattern {
+func mustPattern(t testing.TB, s string) rule.Pattern {
 	t.Helper()
 	p, err := rule.ParsePattern(s)
 	if err != nil {
@@ -307,7 +325,7 @@ func TestInterceptConfig(t *testing.T) {
 	}
 }
 
-func mustHost(t *testing.T, s string) rule.Host {
+func mustHost(t testing.TB, s string) rule.Host {
 	t.Helper()
 	h, err := rule.ParseHost(s)
 	if err != nil {

@@ -3,13 +3,13 @@ package egress
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +25,7 @@ type opened struct {
 	server atomic.Pointer[relay.Conn] // already dialled, for the first request
 	proxy  *httputil.ReverseProxy
 
+	serving sync.RWMutex          // each request has it for reading
 	failure atomic.Pointer[error] // the last server error
 }
 
@@ -53,31 +54,35 @@ func (a *attempt) open(ctx context.Context, client *inbound, server relay.Conn) 
 	}
 	o := &opened{attempt: a, secure: first.TLS}
 	o.server.Store(&server)
-	counter := &counted{Conn: client}
-	var conn net.Conn = counter
-	if o.secure {
-		conn = tls.Server(counter, &tls.Config{
-			NextProtos:     []string{"http/1.1"},
-			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return o.certificate() },
-		})
-	}
-	transport := o.transport()
-	defer transport.CloseIdleConnections()
+	serving, stopServing := context.WithCancel(ctx)
 	o.proxy = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.Host = r.Out.URL.Host
 			r.Out.URL.RawQuery = r.In.URL.RawQuery
+			r.Out.Trailer = r.In.Trailer // filled when the body has ended
 		},
-		Transport:    transport,
+		Transport:    o.transport(serving),
 		ErrorLog:     log.New(io.Discard, "", 0),
 		ErrorHandler: o.failed,
 	}
-	serveConn(ctx, conn, &http.Server{Handler: o, ReadHeaderTimeout: a.gateway.config.HeadTimeout, IdleTimeout: time.Hour}, true)
+	counter := &counted{Conn: client}
+	serveConn(ctx, counter, o.toClient(), true)
+	o.serving.Lock() // requests over HTTP/2 may outlive the connection for a moment
+	stopServing()
 	a.event.Sent, a.event.Received = counter.received.Load(), counter.sent.Load()
 	if failure := o.failure.Load(); failure != nil {
 		a.event.Reason, a.event.Detail = Interrupted, (*failure).Error()
 	}
 	a.end()
+}
+
+// toClient returns the server that the client meets.
+func (o *opened) toClient() *http.Server {
+	s := &http.Server{Handler: o, ReadHeaderTimeout: o.gateway.config.HeadTimeout, IdleTimeout: time.Hour, HTTP2: towardsClients()}
+	if o.secure {
+		s.TLSConfig = &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return o.certificate() }}
+	}
+	return s
 }
 
 // first reads the client's hello, or the first bytes of a plain request. It
@@ -98,44 +103,61 @@ func (o *opened) certificate() (*tls.Certificate, error) {
 }
 
 // transport returns a transport to the checked host. It uses the existing
-// connection first, then new ones, which are checked in the same way.
-func (o *opened) transport() *http.Transport {
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		if server := o.server.Swap(nil); server != nil {
-			return *server, nil
-		}
-		again := o.gateway.begin(o.event.Door, o.host, o.event.Port)
-		return again.dial(ctx)
-	}
+// connection first, then new ones, which are checked in the same way. The end
+// of ctx closes them.
+func (o *opened) transport(ctx context.Context) *http.Transport {
 	return &http.Transport{
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: 64 << 10,
 		MaxConnsPerHost:        8,
-		DialContext:            dial,
-		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := dial(ctx, network, address)
+		ForceAttemptHTTP2:      true,
+		HTTP2:                  towardsServers(),
+		TLSHandshakeTimeout:    o.gateway.config.DialTimeout,
+		TLSClientConfig:        &tls.Config{ServerName: o.host.String(), RootCAs: o.gateway.config.Intercept.Roots},
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			if server := o.server.Swap(nil); server != nil {
+				return held(ctx, *server), nil
+			}
+			again := o.gateway.begin(o.event.Door, o.host, o.event.Port)
+			conn, err := again.dial(ctx)
 			if err != nil {
 				return nil, err
 			}
-			secure := tls.Client(conn, &tls.Config{ServerName: o.host.String(), RootCAs: o.gateway.config.Intercept.Roots, NextProtos: []string{"http/1.1"}})
-			if err := secure.HandshakeContext(ctx); err != nil {
-				conn.Close()
-				return nil, err
-			}
-			return secure, nil
+			return held(ctx, conn), nil
 		},
 	}
 }
 
+// holding is a connection that the end of a context closes.
+type holding struct {
+	relay.Conn
+	stop func() bool
+}
+
+func held(ctx context.Context, conn relay.Conn) *holding {
+	return &holding{conn, context.AfterFunc(ctx, func() { conn.Close() })}
+}
+
+func (h *holding) Close() error {
+	h.stop()
+	return h.Conn.Close()
+}
+
 // ServeHTTP checks one request and sends it to the checked host.
 func (o *opened) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	i := o.gateway.config.Intercept
-	if r.Method == http.MethodConnect {
-		o.refuseRequest(w, refuse(DeniedRequest, errors.New("CONNECT within a connection")))
+	if !o.serving.TryRLock() {
+		return // the connection has ended
+	}
+	defer o.serving.RUnlock()
+	leave, err := o.gateway.stream(r)
+	if err != nil {
+		o.refuseRequest(w, r, err)
 		return
 	}
+	defer leave()
+	i := o.gateway.config.Intercept
 	if err := i.judge(o.host, o.event.Port, o.secure, r); err != nil {
-		o.refuseRequest(w, err)
+		o.refuseRequest(w, r, err)
 		return
 	}
 	i.inject(o.host, o.secure, r)
@@ -149,15 +171,21 @@ func (o *opened) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // refuseRequest answers a request that is not forwarded, and writes its event.
-func (o *opened) refuseRequest(w http.ResponseWriter, err error) {
+func (o *opened) refuseRequest(w http.ResponseWriter, r *http.Request, err error) {
 	a := o.gateway.begin(o.event.Door, o.host, o.event.Port)
 	a.event.Rule = o.event.Rule
 	a.refused(err)
-	tell(w, a.event)
+	tell(w, r, a.event)
 }
 
-func (o *opened) failed(w http.ResponseWriter, _ *http.Request, err error) {
+// failed answers a request whose server failed. A client that has cancelled a
+// stream is no failure.
+func (o *opened) failed(w http.ResponseWriter, r *http.Request, err error) {
+	if r.ProtoMajor == 2 && r.Context().Err() != nil {
+		return
+	}
 	o.failure.Store(&err)
+	passReset(r, err)
 	failure := Event{Door: o.event.Door, Name: o.event.Name, Port: o.event.Port, Reason: Unreachable, Detail: err.Error()}
-	tell(w, failure)
+	tell(w, r, failure)
 }

@@ -37,6 +37,8 @@ func answer(e Event) (status int, body []byte) {
 		status = http.StatusForbidden
 	case BadRequest:
 		status = http.StatusBadRequest
+	case Busy:
+		status = http.StatusServiceUnavailable
 	default:
 		status = http.StatusBadGateway
 	}

@@ -20,12 +20,13 @@ const (
 // Codes of [Connection.Reason] for a connection that failed, or that ended with the run. Every
 // other code of a connection that was not allowed means that it was refused.
 const (
-	ConnectionUnresolved  = "unresolved"       // the name has no address
-	ConnectionUnreachable = "unreachable"      // no address accepted the connection
-	ConnectionUpstream    = "upstream-proxy"   // the upstream proxy refused or failed
-	ConnectionOverloaded  = "too-many-names"   // no room for one more name
-	ConnectionInterrupted = "connection-reset" // ended by an error of either side
-	ConnectionStopped     = "ended-with-run"   // still open when the run ended
+	ConnectionUnresolved  = "unresolved"        // the name has no address
+	ConnectionUnreachable = "unreachable"       // no address accepted the connection
+	ConnectionUpstream    = "upstream-proxy"    // the upstream proxy refused or failed
+	ConnectionOverloaded  = "too-many-names"    // no room for one more name
+	ConnectionBusy        = "too-many-requests" // too many requests are under way
+	ConnectionInterrupted = "connection-reset"  // ended by an error of either side
+	ConnectionStopped     = "ended-with-run"    // still open when the run ended
 )
 
 // ConnectionDenied is the code of a destination that a deny rule names.
@@ -82,7 +83,7 @@ func (c *Connection) Verdict() ConnectionVerdict {
 	}
 	switch c.Reason {
 	case ConnectionUnresolved, ConnectionUnreachable, ConnectionUpstream,
-		ConnectionOverloaded, ConnectionInterrupted:
+		ConnectionOverloaded, ConnectionBusy, ConnectionInterrupted:
 		return ConnectionFailed
 	case ConnectionStopped:
 		return ConnectionEnded

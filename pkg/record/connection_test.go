@@ -47,7 +47,7 @@ func TestConnectionRefused(t *testing.T) {
 	for reason, want := range map[string]bool{
 		"denied-by-allowlist": true, ConnectionDenied: true, "denied-address": true, "a later code": true, "": true,
 		ConnectionUnresolved: false, ConnectionUnreachable: false, ConnectionUpstream: false,
-		ConnectionOverloaded: false, ConnectionInterrupted: false, ConnectionStopped: false,
+		ConnectionOverloaded: false, ConnectionBusy: false, ConnectionInterrupted: false, ConnectionStopped: false,
 	} {
 		if c := (&Connection{Reason: reason}); c.Refused() != want {
 			t.Errorf("%q: refused %t, want %t", reason, c.Refused(), want)

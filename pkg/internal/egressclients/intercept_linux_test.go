@@ -79,7 +79,7 @@ func TestRequests(t *testing.T) {
 				return strings.NewReplacer("NAME", name, "PATH", path, "SELF", self()).Replace(c.get)
 			}
 			flags := []string{"--allow-request", registry + " GET /open/*", "--ro", self()}
-			if o := p.opened(flags, text(registry, "/open/x")); !strings.Contains(o.stdout, "served "+registry+" HTTP/1.1") || len(o.denied()) > 0 {
+			if o := p.opened(flags, text(registry, "/open/x")); !strings.Contains(o.stdout, "served "+registry+" HTTP/") || len(o.denied()) > 0 {
 				t.Errorf("allowed: %v", o)
 			}
 			refused := p.opened(flags, text(registry, "/closed/x"))
@@ -113,8 +113,9 @@ func TestRequestAttacks(t *testing.T) {
 	p := newPlace(t)
 	for _, attack := range []string{
 		"-X POST https://NAME/open/x", "-X DELETE https://NAME/open/x", "--path-as-is https://NAME/open/../closed", "--path-as-is https://NAME/open/%2e%2e/closed", "https://NAME//open/x", "https://NAME/open%2fx",
-		"-H 'Host: " + other + "' https://NAME/open/x", "https://NAME/", "--http2-prior-knowledge http://NAME/open/x", "http://NAME/closed", "-X CONNECT --request-target " + other + ":443 https://NAME/",
+		"-H 'Host: " + other + "' https://NAME/open/x", "https://NAME/", "--http2-prior-knowledge http://NAME/open/x", "http://NAME/closed", "--http1.1 -X CONNECT --request-target " + other + ":443 https://NAME/",
 		"-x http://127.0.0.1:1021 https://NAME/closed", "-x http://127.0.0.1:1021 http://NAME/closed", "-x socks5h://127.0.0.1:1021 https://NAME/closed", "--request-target https://" + other + "/open/x https://NAME/open/x",
+		"--http1.1 -X POST https://NAME/open/x", "--http1.1 https://NAME/closed", "--http1.1 -H 'Host: " + other + "' https://NAME/open/x", "--http2 -H 'Upgrade: h2c' http://NAME/open/x",
 		"-H 'X-HTTP-Method-Override: DELETE' -X POST https://NAME/open/x", "--connect-to " + other + ":443:NAME:443 https://" + other + "/open/x",
 	} {
 		o := p.opened([]string{"--allow-request", registry + " GET /open/*"}, "curl -sSk "+strings.ReplaceAll(attack, "NAME", registry))

@@ -1,0 +1,84 @@
+package egress
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// The limits of HTTP/2 at an intercepted host. What one stream holds in memory
+// is at most what its two windows admit, whoever stops reading; windows of
+// whole connections do not limit it, because then a stalled stream would stall
+// the others.
+const (
+	clientStreams = 100       // of one client; RFC 9113, section 6.5.2, wants no fewer
+	maxStreams    = 1024      // of all clients of the gateway
+	clientWindow  = 64 << 10  // what a client may send before it reads our SETTINGS: RFC 9113, section 6.9.2
+	serverWindow  = 512 << 10 // servers are far away
+	frameSize     = 16 << 10
+)
+
+func towardsClients() *http.HTTP2Config {
+	return &http.HTTP2Config{MaxConcurrentStreams: clientStreams, MaxReadFrameSize: frameSize,
+		MaxReceiveBufferPerStream: clientWindow, MaxReceiveBufferPerConnection: 4<<20 - 1} // the largest that is valid
+}
+
+// towardsServers leaves StrictMaxConcurrentRequests off: with it, net/http of Go
+// 1.26 may leave requests waiting for ever, because RoundTrip gives a
+// reservation back without waking them. So a server that takes fewer streams at
+// once than its client has gets further connections.
+func towardsServers() *http.HTTP2Config {
+	return &http.HTTP2Config{MaxReadFrameSize: frameSize, MaxReceiveBufferPerStream: serverWindow}
+}
+
+// wellFormed refuses what HTTP/2 can carry and HTTP/1 cannot, so that a server
+// behind the gateway would read it in another way: a method or a target that
+// has the words of a request line, a target that is no path (RFC 9113, section
+// 8.3.1), and a length that is not the body's (section 8.1.1).
+func wellFormed(r *http.Request) error {
+	if r.ProtoMajor != 2 {
+		return nil
+	}
+	inWords := func(c rune) bool { return c <= ' ' || c == 0x7f }
+	if !strings.HasPrefix(r.RequestURI, "/") && r.RequestURI != "*" || strings.ContainsFunc(r.Method+r.RequestURI, inWords) {
+		return refuse(BadRequest, fmt.Errorf("%.100q %.300q is not a method and a path", r.Method, r.RequestURI))
+	}
+	lengths := r.Header["Content-Length"]
+	if len(lengths) > 1 || len(lengths) == 1 && lengths[0] != strconv.FormatInt(r.ContentLength, 10) {
+		return refuse(BadRequest, fmt.Errorf("the Content-Length %.100q is not the length of the body", lengths))
+	}
+	return nil
+}
+
+// stream takes a place for a request over HTTP/2. A request over HTTP/1 has that
+// of its connection.
+func (g *Gateway) stream(r *http.Request) (leave func(), err error) {
+	if r.ProtoMajor != 2 {
+		return func() {}, nil
+	}
+	select {
+	case g.streams <- struct{}{}:
+		return func() { <-g.streams }, nil
+	default:
+		return nil, refuse(Busy, fmt.Errorf("%d requests over HTTP/2 are under way", maxStreams))
+	}
+}
+
+// resetStream is the error of net/http for a stream that the server has reset;
+// it converts itself to any structure with these fields.
+type resetStream struct {
+	StreamID uint32
+	Code     uint32
+	Cause    error
+}
+
+func (r resetStream) Error() string { return fmt.Sprintf("stream %d: code %d", r.StreamID, r.Code) }
+
+// passReset resets the client's stream if the server has reset its own.
+func passReset(r *http.Request, err error) {
+	if reset := (resetStream{}); r.ProtoMajor == 2 && errors.As(err, &reset) {
+		panic(http.ErrAbortHandler) // net/http: "abort the response to the client"
+	}
+}
