@@ -157,18 +157,18 @@ func TestGoAway(t *testing.T) {
 				return
 			}
 			if path == "/open/late" {
+				answers.Add(1)
 				f.ask(id, false, ":status", "200")
 				_ = f.WriteGoAway(id, http2.ErrCodeNo, nil)
 				_ = f.WriteData(id, true, []byte("late"))
-				answers.Add(1)
 				continue
 			}
 			if id > 1 && id%4 == 3 { // not begun
 				_ = f.WriteGoAway(id-2, http2.ErrCodeNo, nil)
 				return
 			}
-			f.ask(id, true, ":status", "200")
 			answers.Add(1)
+			f.ask(id, true, ":status", "200")
 		}
 	})
 	o := intercepting(t, port, roots, open(t))
