@@ -191,8 +191,7 @@ func TestGoAway(t *testing.T) {
 	if answers.Load() != 40 || connections.Load() < 20 {
 		t.Errorf("%d answers on %d connections", answers.Load(), connections.Load())
 	}
-	client.CloseIdleConnections()
-	if all := o.ledger.wait(t, 1); len(all) != 1 || all[0].Reason != "" {
+	if all := o.leave(client, 1); len(all) != 1 || all[0].Reason != "" {
 		t.Errorf("%+v", all)
 	}
 }

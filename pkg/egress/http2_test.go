@@ -34,6 +34,17 @@ func (o *opening) speaking(protocols string) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
+// leave ends the connections of a client as soon as nothing is under way in
+// them, and returns the events once there are n.
+func (o *opening) leave(client *http.Client, n int) []Event {
+	o.t.Helper()
+	until(o.t, "all events", func() bool {
+		client.CloseIdleConnections()
+		return len(o.ledger.all()) >= n
+	})
+	return o.ledger.all()
+}
+
 // open allows what the tests of HTTP/2 ask for.
 func open(t testing.TB) func(*Intercept) {
 	return func(i *Intercept) {
@@ -80,9 +91,8 @@ func TestProtocols(t *testing.T) {
 					t.Errorf("%s: %s %s %s", path, response.Proto, response.Status, body)
 				}
 			}
-			client.CloseIdleConnections()
 			refused, carried := 0, 0
-			for _, e := range o.ledger.wait(t, 3) {
+			for _, e := range o.leave(client, 3) {
 				switch {
 				case !e.Allowed && e.Reason == DeniedRequest:
 					refused++
@@ -155,8 +165,7 @@ func TestStreams(t *testing.T) {
 		}
 		s.from.Body.Close()
 	}
-	client.CloseIdleConnections()
-	if all := o.ledger.wait(t, 1); len(all) != 1 || all[0].Reason != "" {
+	if all := o.leave(client, 1); len(all) != 1 || all[0].Reason != "" {
 		t.Errorf("%+v", all)
 	}
 }
@@ -204,8 +213,7 @@ func TestResets(t *testing.T) {
 	if response, err := client.Get(o.url("/open/x")); err != nil || response.StatusCode != http.StatusOK {
 		t.Errorf("afterwards: %v, %v", response, err)
 	}
-	client.CloseIdleConnections()
-	if all := o.ledger.wait(t, 1); len(all) != 1 || all[0].Reason != Interrupted || !strings.Contains(all[0].Detail, "INTERNAL_ERROR") {
+	if all := o.leave(client, 1); len(all) != 1 || all[0].Reason != Interrupted || !strings.Contains(all[0].Detail, "INTERNAL_ERROR") {
 		t.Errorf("%+v", all)
 	}
 }
