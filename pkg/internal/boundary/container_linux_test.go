@@ -118,6 +118,7 @@ func TestContainers(t *testing.T) {
 		"a whole /proc":         {container, []string{"--require", "mount"}, "systempaths=unconfined"},
 		"docker's calls":        {[]string{"namespaces:EPERM"}, nil, "seccomp=unconfined"},
 		"docker's calls, /proc": {append(slices.Clone(container), "namespaces:EPERM"), nil, "seccomp=unconfined"},
+		"root's capabilities":   {[]string{"capabilities:all"}, nil, "--cap-add=SETFCAP"},
 		"no mounts":             {[]string{"call:fsopen=EPERM"}, nil, "refuses mounts"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,5 +134,23 @@ func TestContainers(t *testing.T) {
 				t.Error("the command ran")
 			}
 		})
+	}
+}
+
+// TestRootWithoutCapabilities: where root has none, and could gain none, the backend landlock has nothing to take away.
+func TestRootWithoutCapabilities(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	needTruncate(t)
+	dir := space(t)
+	evidence := filepath.Join(filepath.Dir(dir), "evidence.json")
+	out, err := lacking(t, dir, []string{"capabilities:all"}, "run", "--backend", "landlock", "--evidence", evidence, "--", "touch", "marker").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "marker")); err != nil {
+		t.Errorf("it did not run: %v", err)
+	}
+	if c := control(t, evidence, "privileges"); c.State != "enforced" || c.Reason != "" {
+		t.Errorf("the evidence says %+v", c)
 	}
 }

@@ -25,6 +25,7 @@ import (
 //	full:PATH              a file system without room over a directory, which is made. Needs namespaces of its own
 //	mask:PATH              /dev/null over a file, as container engines do in /proc. Needs namespaces of its own
 //	readonly:PATH          a directory that cannot be written, as they do there too. Needs namespaces of its own
+//	capabilities:all       the process is root of its user namespace, without any capability, as in a container that was started without them
 //	proc:PATH              a proc(5) of a PID namespace of its own. Needs namespaces of its own
 func lack(thing string) error {
 	kind, what, _ := strings.Cut(thing, ":")
@@ -56,6 +57,13 @@ func lack(thing string) error {
 		return cover(what, func() error {
 			return errors.Join(syscall.Mount(what, what, "", syscall.MS_BIND, ""), syscall.Mount("", what, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""))
 		})
+	case "capabilities":
+		for capability := range 64 {
+			if err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(capability), 0, 0, 0); err != nil && err != syscall.EINVAL {
+				return err
+			}
+		}
+		return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &new([2]unix.CapUserData)[0])
 	case "proc":
 		return cover(what, func() error { return syscall.Mount("proc", what, "proc", 0, "") })
 	}
@@ -117,10 +125,14 @@ func lacking(t *testing.T, dir string, things []string, args ...string) *exec.Cm
 	cmd.Args = slices.Concat([]string{self, lackWord}, things, []string{"--"}, cmd.Args)
 	cmd.Path = self
 	if own := namespacesFor(things); own != 0 {
+		uid, gid := os.Getuid(), os.Getgid()
+		if slices.Contains(things, "capabilities:all") {
+			uid, gid = 0, 0
+		}
 		cmd.SysProcAttr = &syscall.SysProcAttr{
 			Cloneflags:  own,
-			UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
-			GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: gid, HostID: os.Getgid(), Size: 1}},
 			AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_RESOURCE},
 		}
 	}
@@ -133,6 +145,8 @@ func namespacesFor(things []string) (flags uintptr) {
 		switch kind, _, _ := strings.Cut(thing, ":"); kind {
 		case "proc":
 			flags |= syscall.CLONE_NEWPID | syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS
+		case "capabilities":
+			flags |= syscall.CLONE_NEWUSER
 		case "sysctl", "cover", "full", "mask", "readonly":
 			flags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS
 		}

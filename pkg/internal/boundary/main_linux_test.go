@@ -13,6 +13,9 @@ import (
 // lackWord as the first argument makes this binary take something away before it becomes another program; see lack.
 const lackWord = "lacking"
 
+// programsVariable names a folder with the programs where they cannot be built, as in a container.
+const programsVariable = "ETHOS_TEST_PROGRAMS"
+
 // program is ethos-sandbox, built on first use; built is its folder from then on.
 var (
 	program = sync.OnceValues(build)
@@ -30,6 +33,9 @@ func TestMain(m *testing.M) {
 }
 
 func build() (string, error) {
+	if dir := os.Getenv(programsVariable); dir != "" {
+		return filepath.Join(dir, "ethos-sandbox"), nil
+	}
 	dir, err := os.MkdirTemp("", "ethos-boundary-")
 	if err != nil {
 		return "", err

@@ -78,7 +78,7 @@ func CgroupLimits(p *plan.Plan) (bounds cgroup.Limits, wanted, must bool) {
 
 func (m FixedMachine) machine() *machine {
 	return &machine{
-		uid: m.UID, gid: m.UID, lastCapability: func() int { return 40 }, processors: 4, pageBytes: 4096,
+		uid: m.UID, gid: m.UID, lastCapability: func() int { return 40 }, boundingSet: func() uint64 { return 1<<41 - 1 }, processors: 4, pageBytes: 4096,
 		limit: func(r limits.Resource) limits.Limit {
 			if r == limits.OpenFiles {
 				return limits.Limit{Soft: 20000, Hard: 40000}

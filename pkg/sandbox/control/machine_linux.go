@@ -19,6 +19,7 @@ import (
 type machine struct {
 	uid, gid       int
 	lastCapability func() int
+	boundingSet    func() uint64 // a bit for each capability
 	processors     int
 	pageBytes      int
 	limit          func(limits.Resource) limits.Limit // the present limit
@@ -31,7 +32,7 @@ type machine struct {
 // thisMachine returns the machine on which this process runs.
 func thisMachine() *machine {
 	return &machine{
-		uid: os.Geteuid(), gid: os.Getegid(), lastCapability: lastCapability, processors: runtime.NumCPU(), pageBytes: os.Getpagesize(),
+		uid: os.Geteuid(), gid: os.Getegid(), lastCapability: lastCapability, boundingSet: boundingSet, processors: runtime.NumCPU(), pageBytes: os.Getpagesize(),
 		limit: limits.Current, opened: opened, device: deviceOf, missing: noSuchFile, readFile: os.ReadFile,
 	}
 }
@@ -46,6 +47,16 @@ func lastCapability() int {
 		last++
 	}
 	return last
+}
+
+// boundingSet asks the kernel for the bounding set: capabilities(7).
+func boundingSet() (set uint64) {
+	for capability := range 64 {
+		if in, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, uintptr(capability), 0, 0, 0); err == nil && in == 1 {
+			set |= 1 << capability
+		}
+	}
+	return set
 }
 
 // opened returns the rights with which a stream was opened, if it is a file or a device. A

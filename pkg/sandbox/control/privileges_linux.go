@@ -91,8 +91,17 @@ const setPCap = 1 << unix.CAP_SETPCAP // to change the bounding set and the secu
 // keepsBounds reports whether the bounding set is left unchanged. Without a user namespace,
 // an ordinary user may not change it (CAP_SETPCAP). Such a user has no capabilities, and
 // no_new_privs prevents gaining any, because execve(2) then adds nothing to the permitted
-// set. Root must drop it. bwrap has dropped it, and leaves no right to change the securebits.
-func (c *privileges) keepsBounds() bool { return c.Flat && c.machine.uid != 0 || c.Wrapped }
+// set. Root must drop it, unless it is empty, as in a container without capabilities: then
+// root may not change it either, and execve(2) gives root nothing. bwrap has dropped it, and
+// leaves no right to change the securebits.
+func (c *privileges) keepsBounds() bool {
+	return c.Wrapped || c.Flat && (c.machine.uid != 0 || c.machine.boundingSet() == 0)
+}
+
+// foreignBounds reports whether the command has the bounding set of the caller.
+func (c *privileges) foreignBounds() bool {
+	return !c.Wrapped && c.keepsBounds() && c.machine.boundingSet() != 0
+}
 
 func noNewPrivs(stage string) steps.Step {
 	return prctl(stage, "PR_SET_NO_NEW_PRIVS", steps.Int(unix.PR_SET_NO_NEW_PRIVS), steps.Int(1), steps.Int(0), steps.Int(0), steps.Int(0))
@@ -123,7 +132,7 @@ func (c *privileges) Verify(s Status) error {
 	for _, set := range []string{"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"} {
 		want := c.kept()
 		if set == "CapBnd" {
-			if want = 0; c.keepsBounds() && !c.Wrapped {
+			if want = 0; c.foreignBounds() {
 				continue
 			}
 		}
@@ -140,7 +149,7 @@ func (c *privileges) Verify(s Status) error {
 // Report marks the line as degraded if the session keyring is the caller's. The system call
 // filter then prevents its use.
 func (c *privileges) Report(line record.Control) record.Control {
-	if line.State == Enforced && c.keepsBounds() && !c.Wrapped {
+	if line.State == Enforced && c.foreignBounds() {
 		line.Reason = "the bounding set is the caller's; no_new_privs keeps it from being used"
 	}
 	return c.degrade(line, "keyctl", "the session keyring is the caller's")

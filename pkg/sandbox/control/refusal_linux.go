@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"ethos/pkg/nospace"
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/kernel/steps"
@@ -153,6 +155,9 @@ func stepHint(fault *steps.StepError) string {
 	if hint := viewStepHint(fault); hint != "" {
 		return hint
 	}
+	if hint := weakRootHint(fault, os.Geteuid(), effective()); hint != "" {
+		return hint
+	}
 	switch {
 	case fault.Step.Stage == "user_namespace" && (fault.Errno == syscall.EPERM || fault.Errno == syscall.EACCES):
 		return restrictedHint(refusedHint)
@@ -171,6 +176,30 @@ func stepHint(fault *steps.StepError) string {
 		return "a symbolic link was put in place of a directory while the sandbox was made"
 	}
 	return "ethos-sandbox probe shows what this machine can enforce"
+}
+
+// weakRootHint is the hint if root lacks a capability that it needs, as in a container that
+// was started without them; "" for other faults. To map root into a user namespace takes
+// CAP_SETFCAP outside of it since Linux 5.12 (user_namespaces(7)), and to change the
+// bounding set takes CAP_SETPCAP.
+func weakRootHint(fault *steps.StepError, uid int, has uint64) string {
+	denied := uid == 0 && fault.Errno == syscall.EPERM
+	switch {
+	case denied && fault.Step.Stage == "user_namespace" && has&(1<<unix.CAP_SETFCAP) == 0:
+		return "root lacks CAP_SETFCAP, without which it cannot map itself into a user namespace: run it as an ordinary user, or let the container have the capability (docker and podman: --user 1000, or --cap-add=SETFCAP)" + withoutNamespaces()
+	case denied && fault.Step.Object == "PR_CAPBSET_DROP" && has&(1<<unix.CAP_SETPCAP) == 0:
+		return "root lacks CAP_SETPCAP, without which it cannot give up its other capabilities for good: run it as an ordinary user, or let the container have none, or that one as well (docker and podman: --user 1000, --cap-drop=all, or --cap-add=SETPCAP)"
+	}
+	return ""
+}
+
+// effective returns the effective capabilities of this thread: capget(2).
+func effective() uint64 {
+	var sets [2]unix.CapUserData
+	if err := unix.Capget(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &sets[0]); err != nil {
+		return 0
+	}
+	return uint64(sets[1].Effective)<<32 | uint64(sets[0].Effective)
 }
 
 // restrictedHint distinguishes a machine setting from other causes. With Ubuntu's AppArmor

@@ -67,9 +67,18 @@ func (c *workspace) Prepare(context.Context) error {
 		err = errors.New("it covers other directories than those that the command may write to")
 	}
 	if err != nil {
-		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("copy-on-write view: %w", err), Hint: nospace.Hint(err, "")}
+		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("copy-on-write view: %w", err), Hint: upperHint(err)}
 	}
 	return nil
+}
+
+// upperHint is the hint for a view that could not be made. In a container, most directories
+// lie on an overlay.
+func upperHint(err error) string {
+	if errors.Is(err, view.ErrNoUpper) {
+		return "set XDG_STATE_HOME to a directory on another file system, such as ext4, XFS, Btrfs, or tmpfs from Linux 6.6 on (docker and podman: --volume /var/tmp makes one that is used by itself)"
+	}
+	return nospace.Hint(err, "")
 }
 
 // hidden returns the paths that are hidden from the command.
