@@ -108,6 +108,13 @@ test-lab: ## boot kernels in QEMU and run the sandbox's tests in them (Debian; d
 test-lab-later: ## boot a kernel of Debian's unstable, whose Landlock is newer than any release's, and run the attacks in it
 	$(GO) test -tags lab ./pkg/internal/lab -run '^TestLater' -count=1 -v -timeout $(LABTIMEOUT) $(TESTFLAGS)
 
+# Where test-podman keeps its image and what the engine stores (about 200 MB).
+export ETHOS_TEST_PODMAN ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ethos-test/podman
+
+.PHONY: test-podman
+test-podman: ## run the attacks, egress and everyday use in containers of Podman, as root and as an ordinary user inside (Debian; minutes)
+	ETHOS_REQUIRE=podman $(GO) test -tags podman ./pkg/internal/podman -count=1 -v -timeout 60m $(TESTFLAGS)
+
 .PHONY: test-agents
 test-agents: ## drive real agents with a scripted model through the recipes (needs `make clients`)
 	$(GO) test -tags agents ./pkg/internal/e2e -run '^TestAgents' -count=1 -v -parallel 4 -timeout 30m $(TESTFLAGS)
@@ -196,6 +203,7 @@ lint: ## the checks that run nothing: format, vet, staticcheck, modules, other p
 	$(GO) vet -tags mutants ./pkg/internal/mutants
 	$(GO) vet -tags agents ./pkg/internal/e2e
 	$(GO) vet -tags compat ./pkg/internal/compat
+	$(GO) vet -tags podman ./pkg/internal/podman
 	$(TOOL) $(STATICCHECK) ./...
 	$(TOOL) $(ACTIONLINT) examples/github-actions/*.yml
 	$(GO) mod tidy -diff

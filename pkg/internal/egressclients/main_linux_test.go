@@ -19,7 +19,7 @@ import (
 
 // What this binary is, beside a test: see TestMain.
 const (
-	stageVariable   = "ETHOS_TEST_WORLD_STAGE"   // "enter" or "inside"
+	stageVariable   = "ETHOS_TEST_WORLD_STAGE"   // "enter", "inside" or "network"
 	programVariable = "ETHOS_TEST_WORLD_PROGRAM" // ethos-sandbox
 	attackWord      = "attack"                   // as the first argument: the attacker
 	fetchWord       = "fetch"                    // as the first argument: a static client
@@ -32,7 +32,9 @@ var outside string
 
 // TestMain runs the tests in the world: this binary starts itself in new
 // namespaces, sets them up ("enter") and starts itself again, without the
-// capabilities that took ("inside").
+// capabilities that took ("inside"). Where others make the namespaces, as in a
+// container, one process gives the network its addresses and stays ("network"),
+// and another one of the same network is started as "inside".
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -51,6 +53,9 @@ func TestMain(m *testing.M) {
 		check(os.Setenv("PATH", searchPath))
 		theWorld = newWorld()
 		os.Exit(m.Run())
+	case "network":
+		check(giveNetwork())
+		check(unix.Pause())
 	case "enter":
 		fmt.Fprintln(os.Stderr, "enter:", enter())
 		os.Exit(2)
@@ -120,12 +125,11 @@ func enter() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("private mounts: %w", err)
 	}
-	for name, text := range map[string]string{"/etc/resolv.conf": "nameserver 127.0.0.1\noptions timeout:2 attempts:1\n", "/etc/hosts": hostsFile} {
-		file := filepath.Join(dir, filepath.Base(name))
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			return err
-		}
-		if err := unix.Mount(file, name, "", unix.MS_BIND, ""); err != nil {
+	if err := writeSettings(dir); err != nil {
+		return err
+	}
+	for name := range worldFiles {
+		if err := unix.Mount(filepath.Join(dir, filepath.Base(name)), name, "", unix.MS_BIND, ""); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -136,6 +140,33 @@ func enter() error {
 			return err
 		}
 	}
+	if err := addAddresses(); err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return err
+	}
+	if err := os.Setenv(stageVariable, "inside"); err != nil {
+		return err
+	}
+	return unix.Exec("/proc/self/exe", os.Args, os.Environ())
+}
+
+// worldFiles are the files of the world that its programs read.
+var worldFiles = map[string]string{"/etc/resolv.conf": "nameserver 127.0.0.1\noptions timeout:2 attempts:1\n", "/etc/hosts": hostsFile}
+
+// writeSettings writes the files of the world into a directory.
+func writeSettings(dir string) error {
+	for name, text := range worldFiles {
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addAddresses gives the loopback interface the addresses of the world.
+func addAddresses() error {
 	var batch strings.Builder
 	batch.WriteString("link set lo up\n")
 	for _, address := range addresses {
@@ -146,11 +177,16 @@ func enter() error {
 	if out, err := ip.CombinedOutput(); err != nil {
 		return fmt.Errorf("ip: %w: %s", err, out)
 	}
-	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+	return nil
+}
+
+// giveNetwork gives this network the addresses of the world, and writes its
+// files into the directory for temporary files, with one more, "ready", at the
+// end.
+func giveNetwork() error {
+	dir := os.TempDir()
+	if err := errors.Join(addAddresses(), writeSettings(dir)); err != nil {
 		return err
 	}
-	if err := os.Setenv(stageVariable, "inside"); err != nil {
-		return err
-	}
-	return unix.Exec("/proc/self/exe", os.Args, os.Environ())
+	return os.WriteFile(filepath.Join(dir, "ready"), nil, 0o644)
 }

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -23,7 +22,6 @@ import (
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
-	"ethos/pkg/sandbox/kernel/landlock"
 	"ethos/pkg/shorttest"
 )
 
@@ -220,28 +218,6 @@ func (h *host) after(t *testing.T, c Case, place place) {
 	if !slices.Contains(c.Want, Held) { // those make repositories, which have directories of these names
 		place.ghosts(t)
 	}
-}
-
-// meet states a need: a processor, a version of Landlock, or what package probetest knows.
-func meet(t *testing.T, need string) {
-	t.Helper()
-	var abi int
-	if n, _ := fmt.Sscanf(need, "landlock-abi-%d", &abi); n == 1 {
-		probetest.NeedFunc(t, need, func() string {
-			kernel, err := landlock.Probe()
-			return map[bool]string{true: fmt.Sprintf("ABI %d, %v", kernel.ABI, err)}[err != nil || kernel.ABI < abi]
-		})
-		return
-	}
-	if need == "upper" {
-		probetest.NeedFunc(t, need, func() string { return noUpper(t) })
-		return
-	}
-	if need == "amd64" {
-		probetest.NeedFunc(t, need, func() string { return map[bool]string{true: "it is " + runtime.GOARCH}[runtime.GOARCH != need] })
-		return
-	}
-	probetest.Need(t, need)
 }
 
 // confined runs attack and twin in the sandbox. Each says how it ended, and a last line that the script came to its end.

@@ -1,9 +1,11 @@
 package lab
 
 import (
+	"archive/tar"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -26,6 +28,7 @@ const (
 	typeFile = 0o100000
 	typeDir  = 0o040000
 	typeLink = 0o120000
+	typeMask = 0o170000
 )
 
 func (a *Archive) add(name string, e entry) {
@@ -104,16 +107,35 @@ func (a *Archive) host(name, file string) error {
 // WriteTo writes the archive, directories before their content.
 func (a *Archive) WriteTo(w io.Writer) (int64, error) {
 	c := &counter{w: w}
-	names := make([]string, 0, len(a.entries))
-	for name := range a.entries {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for i, name := range names {
+	for i, name := range slices.Sorted(maps.Keys(a.entries)) {
 		c.entry(i+1, name, a.entries[name])
 	}
 	c.entry(0, "TRAILER!!!", entry{})
 	return c.n, c.err
+}
+
+// WriteTar writes the same tree as tar(5), for an image of a container. The same tree is the same
+// bytes: it has no times.
+func (a *Archive) WriteTar(w io.Writer) error {
+	out := tar.NewWriter(w)
+	for _, name := range slices.Sorted(maps.Keys(a.entries)) {
+		e := a.entries[name]
+		header := &tar.Header{Name: name, Mode: int64(e.mode &^ typeMask), Uid: int(e.uid), Gid: int(e.uid), Typeflag: tar.TypeReg}
+		switch e.mode & typeMask {
+		case typeDir:
+			header.Typeflag = tar.TypeDir
+		case typeLink:
+			header.Typeflag, header.Linkname, e.data = tar.TypeSymlink, string(e.data), nil
+		}
+		header.Size = int64(len(e.data))
+		if err := out.WriteHeader(header); err != nil {
+			return err
+		}
+		if _, err := out.Write(e.data); err != nil {
+			return err
+		}
+	}
+	return out.Close()
 }
 
 type counter struct {

@@ -20,10 +20,16 @@ var packages = []string{"bash", "coreutils", "dash", "dbus-daemon", "diffutils",
 // libraryDirs lists where Debian keeps shared libraries: ld.so(8).
 var libraryDirs = []string{"/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu"}
 
-// debian adds the programs of the packages, with the libraries that they load. Names that are
-// symbolic links stay with busybox.
-func (a *Archive) debian() error {
+// debian adds the programs of the packages, and those at absolute paths, with the libraries that
+// they load. Names that are symbolic links stay with busybox.
+func (a *Archive) debian(packages []string) error {
 	for _, name := range packages {
+		if path.IsAbs(name) {
+			if err := errors.Join(a.Tree(name, name), a.libraries(name)); err != nil {
+				return err
+			}
+			continue
+		}
 		files, err := exec.Command("dpkg-query", "--listfiles", name).Output()
 		if err != nil {
 			return fmt.Errorf("programs of a guest: apt-get install %s: %w", name, err)

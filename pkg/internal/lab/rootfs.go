@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -12,14 +13,25 @@ const (
 	UserUID uint32 = 1000
 )
 
-// BaseArchive returns a small Debian-like tree: the usual commands, busybox for the others, two
-// users, and the guest's init.
+// BaseArchive returns the tree of [Userland] with the guest's init.
 func BaseArchive(guestInit string) (*Archive, error) {
+	a, err := Userland()
+	if err != nil {
+		return nil, err
+	}
+	return a, a.Tree("lab/init", guestInit)
+}
+
+// Userland returns a small Debian-like tree: the usual commands, those of more Debian packages or
+// at more paths, busybox for the others, and two users.
+func Userland(more ...string) (*Archive, error) {
 	a := new(Archive)
-	for _, dir := range []string{"dev", "proc", "sys", "run", "usr/bin", "usr/lib", "usr/lib64", "var/tmp", "srv", "opt", "mnt", "media"} {
+	for _, dir := range []string{"dev", "proc", "sys", "run", "usr/bin", "usr/lib", "usr/lib64", "srv", "opt", "mnt", "media"} {
 		a.Dir(dir, 0o755)
 	}
-	a.Dir("tmp", 0o777)
+	for _, dir := range []string{"tmp", "var/tmp"} {
+		a.add(dir, entry{mode: typeDir | 0o1777})
+	}
 	a.Dir("root", 0o700)
 	a.Dir("home/user", 0o700)
 	a.Own(UserUID, "home/user")
@@ -34,10 +46,7 @@ func BaseArchive(guestInit string) (*Archive, error) {
 	if err := a.busybox(); err != nil {
 		return nil, err
 	}
-	if err := a.debian(); err != nil {
-		return nil, err
-	}
-	return a, a.Tree("lab/init", guestInit)
+	return a, a.debian(slices.Concat(packages, more))
 }
 
 // busybox adds Debian's busybox-static under each of its names.
