@@ -5,12 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
-
-	"ethos/pkg/nearest"
 )
 
 // Program is one ethos program.
@@ -196,7 +193,11 @@ func (p Program) usage(err error, kind Kind) error {
 	if kind == Runner {
 		status = Refused
 	}
-	return &Error{Status: status, Err: errors.New(plainer(lowerFirst(err.Error()))), Hint: p.meant(err) + p.named(parseContext(err)) + " --help shows the usage"}
+	message := plainer(lowerFirst(err.Error()))
+	if word, ok := unexpectedWord(err); ok {
+		message = "unexpected argument " + word
+	}
+	return &Error{Status: status, Err: errors.New(message), Hint: p.meant(err) + p.named(parseContext(err)) + " --help shows the usage"}
 }
 
 // plainer rewrites kong's messages about tokens in plain words.
@@ -224,26 +225,6 @@ func plainer(message string) string {
 	return flag + " needs a value, but the next word is " + token
 }
 
-// meant returns the beginning of a hint with the command that an unknown word was probably meant to
-// be, or "" if no command is similar.
-func (p Program) meant(err error) string {
-	var fault *kong.ParseError
-	word, ok := strings.CutPrefix(err.Error(), "unexpected argument ")
-	if !ok || !errors.As(err, &fault) || fault.Context == nil {
-		return ""
-	}
-	var names []string
-	for _, command := range fault.Context.Model.Children {
-		if !command.Hidden {
-			names = append(append(names, command.Name), command.Aliases...)
-		}
-	}
-	if name := nearest.Name(word, names); name != "" {
-		return "did you mean " + p.called() + " " + name + "? "
-	}
-	return ""
-}
-
 func (p Program) model(sys *System) (*kong.Kong, error) {
 	return kong.New(p.Commands,
 		kong.Name(p.called()),
@@ -261,15 +242,10 @@ func (p Program) model(sys *System) (*kong.Kong, error) {
 
 // named is how the command is called that was named before kong refused the arguments.
 func (p Program) named(parsed *kong.Context) string {
-	words := []string{p.called()}
-	if parsed != nil {
-		for _, step := range parsed.Path {
-			if step.Command != nil && slices.Contains(parsed.Args, step.Command.Name) { // else it is the default one
-				words = append(words, step.Command.Name)
-			}
-		}
+	if parsed == nil {
+		return p.called()
 	}
-	return strings.Join(words, " ")
+	return lastNamed(parsed).FullPath()
 }
 
 // called is how the commands of the program are called.
