@@ -51,6 +51,25 @@ func session(t *testing.T, change func(*Spec)) (*Session, *Plan) {
 	return s, p
 }
 
+// TestOwnOnAFullDisk: a session that cannot create ethos's directory for lack of
+// space says so, and not that somebody else owns the directory.
+func TestOwnOnAFullDisk(t *testing.T) {
+	probetest.Need(t, probetest.Root)
+	dir, environ := workspace(t)
+	if err := unix.Mount("none", dir, "tmpfs", 0, "size=4k"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	p := mustBuild(t, Spec{Asked: capability.OnProfile(capability.AgentProfile), Argv: []string{"true"}, Dir: dir, Workspace: dir, Environ: environ, NewSession: true})
+	if err := os.WriteFile(filepath.Join(dir, "full"), make([]byte, 4096), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var refusal *Refusal
+	if _, err := MakeOwn(p); !errors.As(err, &refusal) || !strings.Contains(refusal.Hint, "is full (df "+dir) {
+		t.Errorf("%v, %+v", err, refusal)
+	}
+}
+
 // say runs a script in a session and returns its status and what it printed.
 func say(t *testing.T, s *Session, p *Plan, text string) (syscall.WaitStatus, string, error) {
 	t.Helper()

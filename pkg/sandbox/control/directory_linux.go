@@ -139,7 +139,7 @@ func MakeOwn(p *plan.Plan) (made bool, err error) {
 	}
 	root, err := openOwn(p, path)
 	if err != nil {
-		return false, &plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: plan.OwnHint}
+		return false, CausedRefusal(&plan.Refusal{Code: plan.CodeSetup, Err: err, Hint: plan.OwnHint}, p)
 	}
 	return true, root.Close()
 }

@@ -126,9 +126,9 @@ func execRefusal(fault *steps.StepError, name string) error {
 	name = cmp.Or(name, `""`)
 	switch fault.Errno {
 	case syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.ELOOP:
-		hint := "it must be on PATH and visible inside: ethos-sandbox plan shows what is"
+		hint := "it must be on PATH and visible inside: ethos-sandbox plan -- COMMAND shows what is"
 		if strings.Contains(name, "/") {
-			hint = "the file, and the interpreter that the first line of a script names, must exist and be visible inside: ethos-sandbox plan shows what is"
+			hint = "the file, and the interpreter that the first line of a script names, must exist and be visible inside: ethos-sandbox plan -- COMMAND shows what is"
 		}
 		return plan.Refuse(plan.CodeNotFound, hint, "%s: %w", name, fault.Errno)
 	case syscall.EACCES, syscall.EPERM:
