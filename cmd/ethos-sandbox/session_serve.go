@@ -25,6 +25,9 @@ const startLimit = 40 * time.Second
 // startSession returns when a session with this name and this request is
 // running.
 func startSession(ctx context.Context, sys *cli.System, name string, a asked, idle time.Duration) error {
+	if err := namedInUTF8("session "+name, a.Dir, a.Flags.Workspace); err != nil {
+		return err
+	}
 	registry := session.Open(sys.Getenv)
 	for end := time.Now().Add(startLimit); ; time.Sleep(10 * time.Millisecond) {
 		client, err := registry.Dial(name)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+	"unicode/utf8"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
@@ -37,6 +38,17 @@ var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 func checkWorkspaceName(name string) error {
 	if !nameForm().MatchString(name) {
 		return cli.Errorf(cli.Refused, "use at most 64 letters, digits, '.', '_' and '-', beginning with a letter or digit", "%q is not a valid name of a work space", name)
+	}
+	return nil
+}
+
+// namedInUTF8 refuses directories whose names the JSON that describes a session
+// or a created workspace cannot carry.
+func namedInUTF8(what string, dirs ...string) error {
+	for _, dir := range dirs {
+		if !utf8.ValidString(dir) {
+			return cli.Errorf(cli.Refused, "rename the directory, or use ethos-sandbox run without a session, which takes any name", "%s: the name of the directory %q is not UTF-8", what, dir)
+		}
 	}
 	return nil
 }
@@ -85,6 +97,9 @@ func (c *workspaceCreateCmd) Run(ctx context.Context, sys *cli.System) error {
 	}
 	plan, err := workspacePlan(sys, &c.Flags)
 	if err != nil {
+		return err
+	}
+	if err := namedInUTF8("work space "+c.Name, plan.View.Roots...); err != nil {
 		return err
 	}
 	v, err := view.Create(sandbox.ViewPlace(plan, c.Name))
