@@ -44,8 +44,18 @@ func (t *Table) Entry(e *trace.Entry) string {
 	if cells := t.cells(); cells > 0 {
 		last = fit(visible(last), (cells-idTail-len(stampLayout)-outcomeCells)/3)
 	}
-	end := bracketed(ending(e.Exit(), last), counted(len(e.Denials()), "denial")) + bracketed(against(e.Reasons()))
+	end := bracketed(ending(e.Exit(), last), counted(len(e.Denials()), "denial")) + bracketed(against(refusals(e)))
 	return t.line(e.Line.ID(), e.When(), t.style.outcome(o, pad(string(o), outcomeCells)), padLeft(took, 9)+"  "+oneLine(e.Command()), visible(end))
+}
+
+// refusals returns the reasons of an entry: the policies against it, or, if there
+// are none, the code for which the sandbox refused it.
+func refusals(e *trace.Entry) []string {
+	list := e.Reasons()
+	if len(list) == 0 && e.Result != nil && e.Result.Status == record.StatusDenied && e.Result.Reason != "" {
+		list = []string{e.Result.Reason}
+	}
+	return list
 }
 
 // against returns the policy that the reader was told of, and the number of
