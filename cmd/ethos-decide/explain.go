@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -37,7 +36,7 @@ func (c *explainCmd) Run(ctx context.Context, sys *cli.System) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return &cli.Error{Status: cli.BadInput, Err: fmt.Errorf("line %d: %w", in.LineNumber(), err)}
+			return &cli.Error{Status: cli.BadInput, Err: in.Located(err)}
 		}
 		if l.Kind() != record.LineAction {
 			continue

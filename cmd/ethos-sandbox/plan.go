@@ -56,7 +56,7 @@ func (c *planCmd) records(sys *cli.System) error {
 			return nil
 		}
 		if err != nil {
-			return cli.Errorf(cli.BadInput, "give it decided records, or a command after --", "line %d: %w", in.LineNumber(), err)
+			return cli.Errorf(cli.BadInput, "give it decided records, or a command after --", "%w", in.Located(err))
 		}
 		if line.Kind() != record.LineAction {
 			continue

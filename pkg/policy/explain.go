@@ -12,6 +12,8 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
+
+	"ethos/pkg/nearest"
 )
 
 // Explanation says how one policy judged one record.
@@ -44,7 +46,7 @@ func (s *Set) Explain(ctx context.Context, in Input, ids ...string) ([]Explanati
 	}
 	for _, id := range ids {
 		if !slices.ContainsFunc(s.rules, func(r *rule) bool { return r.ID == id }) {
-			return nil, fmt.Errorf("no policy %q is loaded", id)
+			return nil, s.unknown(id)
 		}
 	}
 	bounded := in.Actor.Bounded()
@@ -61,6 +63,18 @@ func (s *Set) Explain(ctx context.Context, in Input, ids ...string) ([]Explanati
 		all = append(all, e)
 	}
 	return all, nil
+}
+
+// unknown returns the error for an id that no loaded policy has.
+func (s *Set) unknown(id string) error {
+	var ids []string
+	for _, r := range s.rules {
+		ids = append(ids, r.ID)
+	}
+	if near := nearest.Name(id, ids); near != "" {
+		return fmt.Errorf("no policy %q is loaded; did you mean %q?", id, near)
+	}
+	return fmt.Errorf("no policy %q is loaded", id)
 }
 
 func (s *Set) explain(ctx context.Context, in *Input, r *rule) (Explanation, error) {

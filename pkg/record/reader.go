@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -33,6 +34,16 @@ func NewReader(in io.Reader, max int) *Reader {
 
 // LineNumber returns the 1-based number of the line returned last.
 func (r *Reader) LineNumber() int { return r.line }
+
+// Located returns an error of [Reader.Next] with the line that is not valid, or
+// with what failed if the input cannot be read.
+func (r *Reader) Located(err error) error {
+	var line *BadLine
+	if errors.As(err, &line) {
+		return fmt.Errorf("line %d: %w", r.line, err)
+	}
+	return fmt.Errorf("read records: %w", err)
+}
 
 // Waiting reports whether nothing is buffered, so that the next read may block.
 func (r *Reader) Waiting() bool { return r.in.Buffered() == 0 }
