@@ -55,7 +55,7 @@ func agentStatus(sys *cli.System, a setup.Agent, missing bool) (guarded bool, er
 	for _, project := range []bool{false, true} {
 		place, err := setup.Where(a.Name, project, settingsDirs(sys))
 		if err != nil {
-			return false, cli.Errorf(cli.Usage, "", "hook: %w", err)
+			return false, cli.Errorf(cli.Usage, "set HOME to your home directory", "hook: %w", err)
 		}
 		if project && slices.Equal(place.Paths(), seen) {
 			continue // the home directory is the work tree

@@ -110,7 +110,7 @@ func (l *library) sources(workspace string) ([]policy.Source, error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return nil, fmt.Errorf("read policies: %w", err)
+			return nil, cli.Errorf(cli.BadInput, "put a file that you can read in its place, or remove it, in a shell of your own; nothing was decided", "read policies: %w", err)
 		case !slices.ContainsFunc(sources, func(have policy.Source) bool { return have.Name == source.Name }):
 			sources = append(sources, source)
 		}
@@ -235,7 +235,11 @@ func yamlFiles(dir string) ([]string, error) {
 // badPolicy returns the error that ends the program: without its policies it must allow nothing.
 func badPolicy(err error) error {
 	hint := "see ethos-decide check --help; nothing was decided"
-	if policy.IsFault(err) {
+	var told *cli.Error
+	switch {
+	case errors.As(err, &told):
+		return err
+	case policy.IsFault(err):
 		hint = "fix the file, then run ethos-decide check; nothing was decided"
 	}
 	return &cli.Error{Status: cli.BadInput, Err: err, Hint: hint}
