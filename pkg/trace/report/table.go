@@ -75,7 +75,12 @@ func (t *Table) Invalid(id string, e record.Error) string {
 // stampLayout is the time format of a line, in the reader's time zone.
 const stampLayout = "2006-01-02 15:04:05 -0700"
 
-// line returns a line that keeps end even if its text is truncated.
+// leastText is what a line keeps of its text: the duration, and the beginning of
+// the command. That is what a terminal of 80 cells has for a line without end.
+const leastText = 29
+
+// line returns a line that keeps end even if its text is truncated. It is longer
+// than the terminal is wide, and wraps there, rather than hide the command.
 func (t *Table) line(id, stamp, outcome, text, end string) string {
 	short := id[max(len(id)-idTail, 0):]
 	if made, err := time.Parse(time.RFC3339Nano, stamp); err == nil {
@@ -84,7 +89,7 @@ func (t *Table) line(id, stamp, outcome, text, end string) string {
 	head := pad(visible(short), idTail) + "  " + pad(stamp, len(stampLayout)) + "  "
 	text = visible(text)
 	if cells := t.cells(); cells > 0 {
-		text = fit(text, cells-width(head)-outcomeCells-width(end))
+		text = fit(text, max(cells-width(head)-outcomeCells-width(end), leastText))
 	}
 	return strings.TrimRight(head+outcome+text+end, " ") + "\n"
 }
