@@ -206,7 +206,9 @@ func (l *learning) take(flag string, d record.Denial) {
 // express them, and as flags for run.
 func (l *learning) patch(workspace string) error {
 	if len(l.given) == 0 {
-		if !l.passed {
+		if l.passed {
+			l.sys.Warn("the command passes as it is: nothing has to be declared", "")
+		} else {
 			l.sys.Fail("found nothing that a declaration would allow", "the command's own messages say why it failed")
 		}
 		return nil

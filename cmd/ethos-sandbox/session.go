@@ -84,7 +84,11 @@ func (c *sessionListCmd) Run(_ context.Context, sys *cli.System) error {
 	if len(all) == 0 {
 		return nil
 	}
-	line := "%-20s %-20s %-8s %-9s %-20s %-19s %s\n"
+	widest := 20
+	for _, s := range all {
+		widest = max(widest, len(s.Name))
+	}
+	line := "%-" + fmt.Sprint(widest) + "s %-20s %-8s %-9s %-20s %-19s %s\n"
 	if err := sys.Printf(line, "NAME", "SINCE", "COMMANDS", "PROCESSES", "LAST USED", "PLAN", "WORK SPACE"); err != nil {
 		return err
 	}

@@ -345,6 +345,9 @@ func (c *workspaceRemoveCmd) Run(ctx context.Context, sys *cli.System) error {
 		if err == nil && len(changes) > 0 {
 			err = cli.Errorf(cli.Refused, "ethos-sandbox workspace apply "+c.Name+", or remove --force "+c.Name+", which loses them", "work space %s has %d changes that were not applied", c.Name, len(changes))
 		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = cli.Errorf(cli.Refused, "ethos-sandbox workspace remove --force "+c.Name, "work space %s: its original is gone: %w", c.Name, err)
+		}
 		if err != nil {
 			return errors.Join(err, v.Close())
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/nospace"
@@ -64,7 +65,8 @@ func (c *workspace) Prepare(context.Context) error {
 		err = c.View.Hide(c.hidden())
 	}
 	if err == nil && !slices.Equal(c.View.RootPaths(), v.Roots) {
-		err = errors.New("it covers other directories than those that the command may write to")
+		hint := "run it where its work space was created, in " + strings.Join(c.View.RootPaths(), " ") + ", with the same flags"
+		return plan.Refuse(plan.CodeSetup, hint, "copy-on-write view: it covers other directories than those that the command may write to")
 	}
 	if err != nil {
 		return &plan.Refusal{Code: plan.CodeSetup, Err: fmt.Errorf("copy-on-write view: %w", err), Hint: upperHint(err)}
