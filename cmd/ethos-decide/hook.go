@@ -74,7 +74,7 @@ func (c *hookInstallCmd) tell(sys *cli.System, a setup.Agent, version string) er
 	if c.NoConfine {
 		notes = append(notes, "Allowed commands run as you, without a boundary, also in auto mode.")
 	}
-	for _, n := range append(notes, version) {
+	for _, n := range append(notes, version, unfound(sys)) {
 		if n == "" {
 			continue
 		}

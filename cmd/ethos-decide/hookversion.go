@@ -28,6 +28,21 @@ func lookPath(sys *cli.System, name string) (string, error) {
 	return "", exec.ErrNotFound
 }
 
+// unfound says which of the programs that a hook names are not on the PATH, or
+// returns "".
+func unfound(sys *cli.System) string {
+	var missing []string
+	for _, name := range []string{"ethos-facts", "ethos-decide"} {
+		if _, err := lookPath(sys, name); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return ""
+	}
+	return strings.Join(missing, " and ") + " cannot be found on the PATH: as long as that is so for the agent, too, each of its calls is blocked."
+}
+
 // versionTime is the time limit for an agent to print its version.
 const versionTime = 20 * time.Second
 
