@@ -16,7 +16,7 @@ type insideHead struct {
 
 // insideBase is the address of such an image in both processes: low enough for kernels with
 // 39-bit addresses, and far from where the runtime and the kernel put anything.
-const insideBase = 0x20_0000_0000
+const insideBase = 0x20_0000_0000 >> (32 * (1 - ^uintptr(0)>>63)) // on 32-bit systems, where nothing is started this way, a number that fits
 
 // image returns the calls of a program as bytes for the address insideBase.
 func (p *Program) image() ([]byte, error) {

@@ -137,7 +137,8 @@ func (m *machine) sendTo(channel, kind, index, value int32) {
 //go:norace
 func (m *machine) take() bool {
 	s := m.spawner
-	s.text.Base, s.text.Len = (*byte)(unsafe.Pointer(&s.request)), uint64(requestSize)
+	s.text.Base = (*byte)(unsafe.Pointer(&s.request))
+	s.text.SetLen(int(requestSize))
 	s.header.Iov, s.header.Iovlen = &s.text, 1
 	s.header.Control = (*byte)(unsafe.Pointer(&s.control))
 	s.header.SetControllen(int(unsafe.Sizeof(s.control)))

@@ -97,9 +97,9 @@ func Ptr[T any](p *T) Arg { return Arg{value: unsafe.Sizeof(*p), ptr: unsafe.Poi
 
 // Values of an Arg that is neither a number nor the size of some memory.
 const (
-	isFilter  = 1<<63 | iota // of Filter
-	isStrings                // of Strings
-	isParcel                 // of Hand
+	isFilter  = (^uintptr(0)>>1 + 1) | iota // of Filter
+	isStrings                               // of Strings
+	isParcel                                // of Hand
 )
 
 // From passes the result of an earlier step.
