@@ -22,6 +22,8 @@ type lane struct {
 	cmdline      string
 	sysctls      map[string]string
 	lacks        string   // what is not there, for the page
+	packages     []string // of Debian, beside those of every guest
+	prepare      [][]string
 	programs     []string // directories of its test programs
 	cases        []Case
 }
@@ -39,7 +41,7 @@ func lanes() (all []lane) {
 		}
 	}
 	for _, series := range allSeries {
-		for _, l := range lacking {
+		for _, l := range append(slices.Clone(lacking), bubblewrapOnly) {
 			l.series = series
 			all = append(all, l)
 		}
@@ -239,6 +241,24 @@ var lacking = []lane{
 		},
 	},
 }
+
+// bubblewrapOnly is a machine on which nobody can make a user namespace but Debian's bubblewrap, by its set-user-ID bit. What native is refused, the
+// backend bwrap does, with the attacks that it is to hold.
+var bubblewrapOnly = lane{
+	name: "bubblewrap-only", sysctls: map[string]string{"user/max_user_namespaces": "0"}, packages: []string{"bubblewrap"}, prepare: [][]string{{"chmod", "u+s", "/usr/bin/bwrap"}, {"chmod", "go-w", "/"}},
+	programs: []string{attacksDir},
+	cases: []Case{
+		ordinary.shell("native", refusal("", "backend bwrap")), ordinary.shell("bwrap", byBwrap), ordinary.shell("probe-bwrap", "ethos-sandbox probe > said || test $? = 4; cat said; grep 'bwrap' said"),
+	},
+}
+
+// byBwrap is the way out that the refusal names.
+const byBwrap = `echo the secret > ~/secret; said=$HOME/said
+ethos-sandbox run --backend bwrap --evidence ../evidence -- sh -c 'touch marker; cat ~/secret' > $said 2>&1 && got=0 || got=$?; cat $said; echo status $got
+if grep -q 'the secret' $said; then exit 1; fi
+test $got = 1; test -e marker; grep -q '"backend":"bwrap"' ../evidence; grep -q '"name":"userns",[^}]*"state":"absent"' ../evidence
+grep -q '"name":"seccomp",[^}]*"state":"enforced"' ../evidence; grep -q '"name":"pid",[^}]*"state":"enforced"' ../evidence
+`
 
 // ordinary is who meets the lack.
 var ordinary = standing{uid: UserUID, cgroup: CgroupForeign}

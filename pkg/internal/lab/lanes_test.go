@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -98,11 +99,11 @@ var modules = []Module{{"kernel/fs/overlayfs/overlay.ko", ""}, {"kernel/drivers/
 var prepare = [][]string{{"mkswap", "/dev/ram0"}, {"swapon", "/dev/ram0"}, {"mount", "-o", "remount,nsdelegate", "/sys/fs/cgroup"}}
 
 func boot(t *testing.T, built tree, l lane) Tally {
-	archive, err := BaseArchive(filepath.Join(built.build, "init"))
+	archive, err := BaseArchive(filepath.Join(built.build, "init"), l.packages...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernel, plan := fetch(t, l.series), Plan{Prepare: prepare, Sysctls: l.sysctls, Cases: l.cases}
+	kernel, plan := fetch(t, l.series), Plan{Prepare: slices.Concat(prepare, l.prepare), Sysctls: l.sysctls, Cases: l.cases}
 	for _, m := range modules {
 		text, err := kernel.Module(m.File)
 		if err != nil {

@@ -14,8 +14,8 @@ const (
 )
 
 // BaseArchive returns the tree of [Userland] with the guest's init.
-func BaseArchive(guestInit string) (*Archive, error) {
-	a, err := Userland()
+func BaseArchive(guestInit string, more ...string) (*Archive, error) {
+	a, err := Userland(more...)
 	if err != nil {
 		return nil, err
 	}
