@@ -1,7 +1,6 @@
 package quarantine
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -12,8 +11,6 @@ import (
 )
 
 type place = treescan.Place
-
-var errLarge = errors.New("larger than any that git writes")
 
 // check checks a file by the table of checks.
 func (g *gitDir) check(part, path string) {

@@ -27,12 +27,18 @@ type index struct {
 	bare    bool // an entry has no name: in a split index it replaces a shared one
 }
 
-var errIndex = errors.New("not an index that git writes")
+var (
+	errIndex = errors.New("not an index that git writes")
+	errLarge = errors.New("larger than any that git writes")
+)
 
 // checkIndex says why an index must not be given to git; base is the name of
 // the file that a split index is based on. It reads in constant memory and
 // stops at the first invalid entry.
 func checkIndex(in io.Reader, hash int, size int64) (base string, err error) {
+	if size > maxIndex {
+		return "", errLarge
+	}
 	x := &index{in: bufio.NewReaderSize(in, int(min(size, maxIndexName))), hash: hash}
 	head, err := x.take(12)
 	if err != nil || !bytes.HasPrefix(head, []byte("DIRC")) {
@@ -76,6 +82,10 @@ const (
 // maxEntries is several times the number of entries in the largest known
 // repositories.
 const maxEntries = 16 << 20
+
+// maxIndex has room for that many entries. A sparse file of any size takes one
+// call to make, and hours to read.
+const maxIndex = 128 * maxEntries
 
 // maxIndexName is above PATH_MAX.
 const maxIndexName = 16 << 10
@@ -216,6 +226,10 @@ func (x *index) extensions(size int64) error {
 		case "IEOT":
 			err = x.offsetTable(n, entries)
 		default:
+			// Git refuses other names: read-cache.c, read_index_extension.
+			if name := string(head[:4]); name != "sdir" && (name[0] < 'A' || name[0] > 'Z') {
+				return errIndex
+			}
 			_, err = io.CopyN(io.Discard, x.in, n)
 			x.at += n
 		}

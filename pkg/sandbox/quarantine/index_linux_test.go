@@ -39,3 +39,12 @@ func TestIndexModes(t *testing.T) {
 		})
 	}
 }
+
+// TestIndexLength: the check of an index that was made longer than any other
+// ends, and so does the check of one whose rest is zeros.
+func TestIndexLength(t *testing.T) {
+	w := newWorkspace(t)
+	w.sh(`git init -q long; git init -q zeros; for i in long zeros; do echo x > $i/f; git -C $i add f; done`)
+	w.finds(w.after(`truncate -s 8T long/.git/index; truncate -s 1G zeros/.git/index`), "long/.git/index", "zeros/.git/index")
+	w.finds(w.after(`for i in long zeros; do git -C $i add f; git -C $i commit -qm x; done`))
+}

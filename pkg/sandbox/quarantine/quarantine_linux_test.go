@@ -119,6 +119,17 @@ func TestOwnHooksStay(t *testing.T) {
 	w.finds(w.after(`git -C n config core.editor ./mine2`), "n/.git/config")
 }
 
+// TestLargeProgramsAreNotRead: the start and the end of a run do not wait until
+// a file of any size has been read, and notice all the same that it was changed.
+func TestLargeProgramsAreNotRead(t *testing.T) {
+	w := newWorkspace(t)
+	w.Settings = []string{".mcp.json"}
+	w.sh(`git init -q n; mkdir -p n/.git/hooks d; for f in n/.git/hooks/pre-commit d/.mcp.json; do truncate -s 8T $f; chmod 755 $f; done`)
+	w.finds(w.after(`: > n/new; git -C n add new`))
+	w.finds(w.after(`for f in n/.git/hooks/pre-commit d/.mcp.json; do echo evil | dd of=$f conv=notrunc status=none; touch -d @1 $f; done`), "n/.git/hooks/pre-commit", "d/.mcp.json")
+	w.finds(w.after(`truncate -s 8T n/.git/hooks/post-commit; chmod 755 n/.git/hooks/post-commit`), "n/.git/hooks/post-commit")
+}
+
 func TestOwnExecLinesStay(t *testing.T) {
 	w := newWorkspace(t)
 	w.sh(`git init -q .; for i in 1 2 3 4; do git commit -q --allow-empty -m $i; done
