@@ -164,6 +164,8 @@ func (a *applier) allowed(changes []Change) (list []Change) {
 			a.leave(c, errConflict)
 		case c.Type == "socket" || c.Type == "device":
 			a.leave(c, errors.New("it is a "+c.Type))
+		case c.holes:
+			a.leave(c, errHoles)
 		case c.Rel == "" && c.Op != record.WriteModified:
 			a.leave(c, errors.New("it is the directory itself"))
 		default:

@@ -18,8 +18,9 @@ import (
 // Everything that ran in the view must be dead.
 func (v *View) Changes(ctx context.Context) ([]Change, error) {
 	var all []Change
+	holes := int64(maxHoles)
 	for i, root := range v.Roots {
-		w := &walker{ctx: ctx, view: v, root: i, links: map[[2]uint64]string{}, sums: &sums{}}
+		w := &walker{ctx: ctx, view: v, root: i, links: map[[2]uint64]string{}, sums: &sums{}, holes: &holes}
 		upper, err := openDir(unix.AT_FDCWD, v.Upper(i))
 		if err != nil {
 			return nil, err
@@ -56,6 +57,7 @@ type walker struct {
 	list  []Change
 	links map[[2]uint64]string // the first path of files with several
 	sums  *sums
+	holes *int64 // how many bytes of holes may still be read
 }
 
 // openDir opens a directory for listing. A directory in an upper layer that its

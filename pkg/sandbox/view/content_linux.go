@@ -63,6 +63,24 @@ func xattr(f *os.File, name string) (string, error) {
 	return string(buf[:n]), nil
 }
 
+// maxHoles limits the bytes of holes that are read in all files of a view. To
+// read a file takes time for its whole length, after the time limit of the
+// command, and a command can make a file of any length with one call.
+const maxHoles = 16 << 30
+
+// errHoles says why a file is not applied.
+var errHoles = fmt.Errorf("the files have more than %d GiB of holes, and it was not read: a command without a view can make it", maxHoles>>30)
+
+// hollow reports whether a file must not be read because of its holes.
+func (w *walker) hollow(u stamp) bool {
+	holes := max(u.Size-u.occupied, 0)
+	if holes > *w.holes {
+		return true
+	}
+	*w.holes -= holes
+	return false
+}
+
 // fill reads the content. The hash of a file that can only differ from the
 // lower one is computed later: the change must be listed next.
 func (w *walker) fill(c *Change, dir int, name string, l stamp) error {
@@ -76,6 +94,9 @@ func (w *walker) fill(c *Change, dir int, name string, l stamp) error {
 		if c.attrs, err = attrsOf(f); err != nil {
 			f.Close()
 			return fmt.Errorf("%s: %w", c.Path, err)
+		}
+		if c.holes = w.hollow(c.upper); c.holes {
+			return f.Close()
 		}
 		if l.Mode != c.upper.Mode || l.Size != c.Size {
 			w.sums.later(len(w.list), f)
@@ -97,7 +118,7 @@ func (w *walker) fill(c *Change, dir int, name string, l stamp) error {
 func (w *walker) equal(c *Change, lower *os.File, name string, l stamp) bool {
 	switch c.Type {
 	case "file":
-		if l.Size != c.Size {
+		if l.Size != c.Size || c.holes {
 			return false
 		}
 		fd, err := unix.Openat(int(lower.Fd()), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)

@@ -88,7 +88,8 @@ func (a *applier) source(upper *os.File, rel string) (*os.File, error) {
 	return dir, nil
 }
 
-// linked creates another name for a file that is already in place.
+// linked creates another name for a file that is already in place. It refuses a
+// file that is not the view's version, as when only one name is applied.
 func (a *applier) linked(at int, temp string, c Change) bool {
 	root := a.view.Roots[c.Root].Path
 	rel, err := filepath.Rel(root, c.Link)
@@ -111,11 +112,27 @@ func (a *applier) linked(at int, temp string, c Change) bool {
 	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size != c.Size || a.view.changedSince(c.Link, st) {
 		return false
 	}
-	if unix.Linkat(int(dir.Fd()), name, at, temp, 0) != nil {
+	if !hasContent(dir, name, c) || unix.Linkat(int(dir.Fd()), name, at, temp, 0) != nil {
 		return false
 	}
 	a.note(first)
 	return true
+}
+
+// hasContent reports whether a file has the permissions and the content of a
+// change.
+func hasContent(dir *os.File, name string, c Change) bool {
+	f, err := beneath(dir, name, unix.O_RDONLY|unix.O_NONBLOCK)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var st unix.Stat_t
+	if unix.Fstat(int(f.Fd()), &st) != nil || st.Mode&0o777 != c.Mode&0o777 || st.Size != c.Size {
+		return false
+	}
+	have, err := sum(f)
+	return err == nil && have == c.Sum
 }
 
 // makeFIFO creates a FIFO. It sets the mode on the opened file, not by name,

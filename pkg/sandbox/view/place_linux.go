@@ -188,7 +188,7 @@ func stampOf(dir int, name string) (stamp, error) {
 		return stamp{}, &fs.PathError{Op: "fstatat", Path: name, Err: err}
 	}
 	return stamp{
-		Dev: uint64(st.Dev), Ino: st.Ino, Mode: st.Mode, Size: st.Size, Mtime: [2]int64{int64(st.Mtim.Sec), int64(st.Mtim.Nsec)},
+		Dev: uint64(st.Dev), Ino: st.Ino, Mode: st.Mode, Size: st.Size, occupied: st.Blocks * 512, Mtime: [2]int64{int64(st.Mtim.Sec), int64(st.Mtim.Nsec)},
 		Ctime: [2]int64{int64(st.Ctim.Sec), int64(st.Ctim.Nsec)}, names: uint64(st.Nlink), there: true, own: int(st.Uid) == os.Geteuid(),
 	}, nil
 }

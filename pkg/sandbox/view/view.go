@@ -31,7 +31,7 @@ type Change struct {
 	Was   string // "" if nothing was there
 	Mode  uint32 // permissions
 	Size  int64
-	Sum   string // SHA-256 of a file, in hex
+	Sum   string // SHA-256 of a file, in hex; "" for one that was not read
 	To    string // target of a symlink
 	Link  string // another path of the same file
 	lower stamp  // the directory's own version
@@ -40,6 +40,7 @@ type Change struct {
 	below int    // for a directory that only the view has: the number of changes in it
 	attrs attrs  // extended attributes of the view's version
 	stays bool   // a directory around it is opaque, which would hide the lower version
+	holes bool   // it was not read, because it is too long for what it occupies
 }
 
 // attrs says which extended attributes a file of the upper layer has.
@@ -64,6 +65,7 @@ type stamp struct {
 	Dev, Ino   uint64
 	Mode       uint32
 	Size       int64
+	occupied   int64 // bytes on the disk
 	Mtime      [2]int64
 	Ctime      [2]int64
 	names      uint64 // hard links
