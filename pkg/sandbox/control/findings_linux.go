@@ -11,6 +11,10 @@ import (
 	"ethos/pkg/sandbox/quarantine"
 )
 
+// journalsName is the subdirectory of the state folder in which runs record the state at
+// their start.
+const journalsName = "runs"
+
 // scopeOf returns the scope that all searches of the writable trees share.
 func scopeOf(home string, getenv func(string) string) quarantine.Scope {
 	return quarantine.Scope{Home: home, Settings: protected.Single(), Runs: protected.RunsBelow, Kept: plan.EthosDir, Memory: func(root string) string { return plan.ScanMemory(getenv, root) }}

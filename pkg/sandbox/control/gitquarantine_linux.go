@@ -102,10 +102,6 @@ func (c *gitQuarantine) Evidence(e *record.Sandbox, _ bool) {
 	e.Denials = append(e.Denials, denials(c.found)...)
 }
 
-// journalsName is the subdirectory of the state folder in which runs record the state at
-// their start.
-const journalsName = "runs"
-
 // Recover quarantines what runs left for git or for an agent if their ethos-sandbox was
 // killed before it could: see [quarantine.Recover]. Call it before planning, once in a
 // process. environ is this process's environment.

@@ -11,6 +11,7 @@ import (
 	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/sandbox/quarantine"
 	"ethos/pkg/sandbox/view"
+	"ethos/pkg/statedir"
 )
 
 // viewHint is the hint if no view can be made.
@@ -36,7 +37,8 @@ func viewStepHint(fault *steps.StepError) string {
 }
 
 // ApplyView applies changes of a view to the host, and quarantines those that git or an
-// agent would run outside, as after a run.
+// agent would run outside, as after a run. If the process is killed meanwhile, the next run
+// does that: without a journal nothing is applied.
 func ApplyView(ctx context.Context, v *view.View, getenv func(string) string, changes []view.Change) view.Result {
 	scope := scopeOf(v.Home, getenv)
 	scope.Roots, scope.ReadOnly = v.RootPaths(), v.Closed
@@ -44,10 +46,25 @@ func ApplyView(ctx context.Context, v *view.View, getenv func(string) string, ch
 		in := func(dir string) bool { return mount.Within(path, dir) }
 		return slices.ContainsFunc(scope.Roots, in) && !slices.ContainsFunc(v.Closed, in)
 	}
+	var err error
+	if scope.Journals, err = statedir.Make(getenv, journalsName); err != nil {
+		return unapplied(changes, err)
+	}
 	seen := quarantine.Begin(ctx, scope)
 	defer seen.Close()
+	if err := seen.Unjournaled(); err != nil {
+		return unapplied(changes, err)
+	}
 	result := v.Apply(ctx, changes)
 	result.Found = denials(seen.Finish(context.WithoutCancel(ctx)))
+	return result
+}
+
+// unapplied is the result if no journal can be made.
+func unapplied(changes []view.Change, err error) (result view.Result) {
+	for _, c := range changes {
+		result.Left = append(result.Left, view.Left{Change: c, Reason: "what git would run could not be found if ethos-sandbox were killed: " + err.Error()})
+	}
 	return result
 }
 
