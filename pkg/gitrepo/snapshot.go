@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -107,7 +108,8 @@ type snapper struct {
 	all    []*snapNode
 	queue  []*snapNode // to be hashed
 	hashed int
-	recent bool // something changed very recently
+	holes  atomic.Int64 // bytes of holes in the files that were read
+	recent bool         // something changed very recently
 }
 
 // snapNode is a file or directory.

@@ -318,3 +318,19 @@ func TestSnapshotRefuses(t *testing.T) {
 	<-ended
 	s.snapshot("d", nil)
 }
+
+// TestSnapshotHoles: a snapshot does not wait until a file of any length has been read. It fails; one
+// with a few holes is hashed.
+func TestSnapshotHoles(t *testing.T) {
+	s := newSandbox(t)
+	worked(s)
+	for size, refused := range map[int64]bool{1 << 20: false, 8 << 40: true} {
+		path := s.path("r/sparse")
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, size)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := TakeSnapshot(t.Context(), s.path("r"), nil); (err != nil) != refused || refused && !strings.Contains(err.Error(), "holes") {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}

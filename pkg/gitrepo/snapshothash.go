@@ -45,6 +45,10 @@ func (s *snapper) hashAll() error {
 	return errors.Join(append(errs, s.ctx.Err())...)
 }
 
+// maxHoles limits the bytes of holes that are read in all files of a snapshot. A sparse file of any
+// length takes one call to make, and time for its whole length to read.
+const maxHoles = 16 << 30
+
 // hashFile computes the name of the content of a file or link. It makes sure that the file it opens
 // is the one that was listed.
 func (s *snapper) hashFile(n *snapNode) error {
@@ -71,6 +75,8 @@ func (s *snapper) hashFile(n *snapNode) error {
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !info.Mode().IsRegular() || st.Ino != n.Ino || uint64(st.Dev) != n.Dev {
 		return errMoved
+	} else if holes := info.Size() - st.Blocks*512; holes > 0 && s.holes.Add(holes) > maxHoles {
+		return fmt.Errorf("read %s: the files have more than %d GiB of holes", name, maxHoles>>30)
 	}
 	h := newHash(s.hash)
 	fmt.Fprintf(h, "blob %d\x00", n.Size)
