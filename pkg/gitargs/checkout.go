@@ -121,6 +121,8 @@ func readReadTree(c *call) {
 	if c.on("reset") && c.on("u") {
 		c.out.danger("hard_reset")
 		c.loses(Discard{Modified: true, Staged: true}, nil)
+	} else if c.on("m") && c.on("u") && len(c.args) == 1 { // git-read-tree(1), Single Tree Merge
+		c.loses(Discard{Staged: true}, nil)
 	}
 	c.output("index-output")
 }

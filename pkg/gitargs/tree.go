@@ -126,6 +126,8 @@ func readReset(c *call) {
 	if c.on("hard") {
 		c.out.danger("hard_reset")
 		c.loses(Discard{Modified: true, Staged: true}, nil)
+	} else if c.on("merge") { // git-reset(1), the tables under DISCUSSION
+		c.loses(Discard{Staged: true}, nil)
 	}
 	if c.on("hard", "merge", "keep") {
 		c.out.class("worktree")
