@@ -87,6 +87,15 @@ func forced(dir int, name string, flags int, mode uint32) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
+// searchable makes an open directory of the upper layer, whose mode is given,
+// readable and searchable for its owner until restore is called.
+func searchable(dir *os.File, mode uint32) (restore func()) {
+	if mode&0o500 == 0o500 || unix.Fchmod(int(dir.Fd()), mode&0o7777|0o500) != nil {
+		return func() {}
+	}
+	return func() { unix.Fchmod(int(dir.Fd()), mode&0o7777) }
+}
+
 // rootMode compares the mode of the root itself.
 func (w *walker) rootMode(upper, lower *os.File) error {
 	u, err := stampOf(int(upper.Fd()), ".")
@@ -207,6 +216,7 @@ func (w *walker) subdirectory(upper, lower *os.File, rel, name string, u, l stam
 		return err
 	}
 	defer dir.Close()
+	defer searchable(dir, u.Mode)()
 	var below *os.File
 	if isDir(l) {
 		if below, err = openDir(int(lower.Fd()), name); err != nil {

@@ -31,8 +31,12 @@ func attrsOf(f *os.File) (attrs, error) {
 		return otherAttrs, &fs.PathError{Op: "flistxattr", Path: f.Name(), Err: err}
 	}
 	for _, mark := range []string{"redirect", "metacopy"} {
-		if has, err := xattr(f, marks+mark); err != nil || has != "" {
-			return otherAttrs, errors.Join(err, fmt.Errorf("the upper layer has the mark %s", mark))
+		has, err := xattr(f, marks+mark)
+		if err == nil && has != "" {
+			err = fmt.Errorf("the upper layer has the mark %s", mark)
+		}
+		if err != nil {
+			return otherAttrs, err
 		}
 	}
 	return otherAttrs, nil
@@ -54,6 +58,16 @@ func isOpaque(dir *os.File) (has attrs, opaque bool, err error) {
 func xattr(f *os.File, name string) (string, error) {
 	buf := make([]byte, 64)
 	n, err := unix.Fgetxattr(int(f.Fd()), name, buf)
+	if errors.Is(err, unix.EACCES) { // reading one needs the permission now, not when the file was opened
+		var st unix.Stat_t
+		if err = unix.Fstat(int(f.Fd()), &st); err == nil {
+			err = unix.Fchmod(int(f.Fd()), st.Mode&0o7777|0o400)
+		}
+		if err == nil {
+			n, err = unix.Fgetxattr(int(f.Fd()), name, buf)
+			unix.Fchmod(int(f.Fd()), st.Mode&0o7777)
+		}
+	}
 	switch {
 	case errors.Is(err, unix.ENODATA), errors.Is(err, unix.EOPNOTSUPP):
 		return "", nil

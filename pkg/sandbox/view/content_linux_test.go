@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/internal/probetest"
 )
 
 // TestHoles: the list of changes does not wait until a file of any length has
@@ -32,6 +34,44 @@ func TestHoles(t *testing.T) {
 	}
 	if info, err := os.Stat(root + "/new/few"); err != nil || info.Size() != 1<<20 {
 		t.Error("what may be read is not applied:", err)
+	}
+}
+
+// TestUnreadable: the changes are listed and applied although the command has
+// taken the permissions to read and to search from what it changed and made. The
+// modes stay.
+func TestUnreadable(t *testing.T) {
+	probetest.Need(t, probetest.User) // root may read everything
+	v, root := layered(t, func(upper string) {
+		write(t, upper+"/d/f", "view")
+		write(t, upper+"/new/in/g", "view")
+		mark(t, upper+"/d/f", marks+"origin", "x")
+		mark(t, upper+"/d", marks+"origin", "x")
+		for _, path := range []string{"/d/f", "/new/in/g", "/new/in", "/new"} {
+			chmod(t, upper+path, 0)
+		}
+		chmod(t, upper+"/d", 0o300)
+	})
+	write(t, root+"/d/f", "mine")
+	v.Since = [2]int64{1 << 33}
+	changes, err := v.Changes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result := v.Apply(t.Context(), changes); len(result.Left) > 0 || len(result.Applied) != 5 {
+		t.Errorf("left %v, applied %v", result.Left, result.Applied)
+	}
+	for _, dir := range []string{v.Upper(0), root} {
+		for _, c := range []struct {
+			path string
+			mode uint32
+		}{{"/d", 0o300}, {"/d/f", 0}, {"/new", 0}, {"/new/in", 0}, {"/new/in/g", 0}} {
+			st, err := stampOf(unix.AT_FDCWD, dir+c.path)
+			if err != nil || !st.there || st.Mode&0o777 != c.mode {
+				t.Errorf("%s: mode %o, %v", dir+c.path, st.Mode, err)
+			}
+			chmod(t, dir+c.path, 0o700) // so that what is in it can be seen and removed
+		}
 	}
 }
 

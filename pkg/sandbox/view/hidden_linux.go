@@ -65,22 +65,22 @@ func (v *View) touched(root int, rel string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	defer dir.Close()
 	for _, name := range strings.Split(filepath.Clean(rel), "/") {
 		u, err := stampOf(int(dir.Fd()), name)
 		if err != nil || !isDir(u) {
-			dir.Close()
 			return u.there, err
 		}
 		next, err := forced(int(dir.Fd()), name, unix.O_RDONLY|unix.O_DIRECTORY, u.Mode)
-		dir.Close()
 		if err != nil {
 			return false, err
 		}
-		dir = next
-		if _, opaque, err := isOpaque(dir); opaque || err != nil {
-			dir.Close()
+		defer next.Close()
+		defer searchable(next, u.Mode)()
+		if _, opaque, err := isOpaque(next); opaque || err != nil {
 			return opaque, err
 		}
+		dir = next
 	}
-	return false, dir.Close()
+	return false, nil
 }

@@ -77,13 +77,13 @@ func (a *applier) source(upper *os.File, rel string) (*os.File, error) {
 			flags |= unix.O_DIRECTORY
 		}
 		next, err := forced(int(dir.Fd()), name, flags, st.Mode)
-		if dir != upper {
-			dir.Close()
-		}
 		if err != nil {
 			return nil, err
 		}
-		dir = next
+		if dir = next; i < len(parts)-1 {
+			defer next.Close()
+			defer searchable(next, st.Mode)()
+		}
 	}
 	return dir, nil
 }
