@@ -51,13 +51,14 @@ func (v *View) Changes(ctx context.Context) ([]Change, error) {
 // walker walks one upper layer. It opens directories one below the other and
 // follows no symbolic link.
 type walker struct {
-	ctx   context.Context
-	view  *View
-	root  int
-	list  []Change
-	links map[[2]uint64]string // the first path of files with several
-	sums  *sums
-	holes *int64 // how many bytes of holes may still be read
+	ctx     context.Context
+	view    *View
+	root    int
+	list    []Change
+	links   map[[2]uint64]string // the first path of files with several
+	sums    *sums
+	removed int    // whiteouts of names that are not in the lower layer either
+	holes   *int64 // how many bytes of holes may still be read
 }
 
 // openDir opens a directory for listing. A directory in an upper layer that its
@@ -163,6 +164,7 @@ func (w *walker) entry(upper, lower *os.File, rel, name string, opaque bool) err
 	}
 	if whiteout(int(upper.Fd()), name, u) {
 		if !l.there {
+			w.removed++
 			return nil
 		}
 		return w.gone(lower, rel, name, l)
@@ -206,7 +208,7 @@ func (w *walker) link(c *Change, u stamp) {
 }
 
 func (w *walker) subdirectory(upper, lower *os.File, rel, name string, u, l stamp, opaque bool) error {
-	at := len(w.list)
+	at, removed := len(w.list), w.removed
 	listed := !isDir(l) || l.Mode != u.Mode
 	if listed {
 		w.list = append(w.list, w.change(rel, u, l))
@@ -232,6 +234,9 @@ func (w *walker) subdirectory(upper, lower *os.File, rel, name string, u, l stam
 	if listed {
 		c := &w.list[at]
 		c.attrs, c.below, c.stays = has, len(w.list)-at-1, opaque
+		if w.removed > removed { // a copy has none
+			c.attrs = otherAttrs
+		}
 	}
 	return err
 }

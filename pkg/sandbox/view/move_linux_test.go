@@ -65,18 +65,19 @@ func TestMove(t *testing.T) {
 		moved  bool
 		left   []string
 	}{
-		"a new directory":              {func(*testing.T, *View, string, string) {}, true, nil},
-		"the mark of a new directory":  {func(t *testing.T, _ *View, upper, _ string) { mark(t, upper+"/new", marks+"opaque", "y") }, true, nil},
-		"a mark below it":              {func(t *testing.T, _ *View, upper, _ string) { mark(t, upper+"/new/sub", marks+"opaque", "y") }, false, nil},
-		"a file that came from below":  {func(t *testing.T, _ *View, upper, _ string) { mark(t, upper+"/new/sub/f", marks+"origin", "x") }, false, nil},
-		"an attribute of the command":  {func(t *testing.T, _ *View, upper, _ string) { mark(t, upper+"/new/sub/f", "user.mine", "x") }, false, nil},
-		"a file with another name":     {func(t *testing.T, _ *View, upper, _ string) { link(t, upper+"/new/sub/f", upper+"/other") }, false, nil},
-		"a name outside of the layer":  {func(t *testing.T, _ *View, upper, _ string) { link(t, upper+"/new/sub/f", upper+"/../out") }, false, nil},
-		"both names in it":             {func(t *testing.T, _ *View, upper, _ string) { link(t, upper+"/new/sub/f", upper+"/new/g") }, true, nil},
-		"set-user-ID":                  {func(t *testing.T, _ *View, upper, _ string) { chmod(t, upper+"/new/sub/f", unix.S_ISUID|0o755) }, false, nil},
-		"a file that nobody may read":  {func(t *testing.T, _ *View, upper, _ string) { chmod(t, upper+"/new/sub/f", 0o200) }, false, nil},
-		"a directory that is hidden":   {func(t *testing.T, _ *View, upper, _ string) { mark(t, upper, marks+"opaque", "y") }, false, nil},
-		"a directory of another group": {func(t *testing.T, _ *View, _, root string) { chmod(t, root, unix.S_ISGID|0o755) }, false, nil},
+		"a new directory":                  {func(*testing.T, *View, string, string) {}, true, nil},
+		"the mark of a new directory":      {func(t *testing.T, _ *View, upper, _ string) { mark(t, upper+"/new", marks+"opaque", "y") }, true, nil},
+		"a mark below it":                  {func(t *testing.T, _ *View, upper, _ string) { mark(t, upper+"/new/sub", marks+"opaque", "y") }, false, nil},
+		"a file that came from below":      {func(t *testing.T, _ *View, upper, _ string) { mark(t, upper+"/new/sub/f", marks+"origin", "x") }, false, nil},
+		"an attribute of the command":      {func(t *testing.T, _ *View, upper, _ string) { mark(t, upper+"/new/sub/f", "user.mine", "x") }, false, nil},
+		"a file with another name":         {func(t *testing.T, _ *View, upper, _ string) { link(t, upper+"/new/sub/f", upper+"/other") }, false, nil},
+		"a name outside of the layer":      {func(t *testing.T, _ *View, upper, _ string) { link(t, upper+"/new/sub/f", upper+"/../out") }, false, nil},
+		"both names in it":                 {func(t *testing.T, _ *View, upper, _ string) { link(t, upper+"/new/sub/f", upper+"/new/g") }, true, nil},
+		"set-user-ID":                      {func(t *testing.T, _ *View, upper, _ string) { chmod(t, upper+"/new/sub/f", unix.S_ISUID|0o755) }, false, nil},
+		"a file that nobody may read":      {func(t *testing.T, _ *View, upper, _ string) { chmod(t, upper+"/new/sub/f", 0o200) }, false, nil},
+		"a directory that is hidden":       {func(t *testing.T, _ *View, upper, _ string) { mark(t, upper, marks+"opaque", "y") }, false, nil},
+		"a directory of another group":     {func(t *testing.T, _ *View, _, root string) { chmod(t, root, unix.S_ISGID|0o755) }, false, nil},
+		"the mark of a removed name in it": {func(t *testing.T, _ *View, upper, _ string) { whiteOut(t, upper+"/new/sub/gone") }, false, nil},
 		"a closed path in it": {func(_ *testing.T, v *View, _, root string) { v.Closed = []string{root + "/new/sub/f"} },
 			false, []string{"new/sub/f"}},
 		"a socket in it": {func(t *testing.T, _ *View, upper, _ string) {
@@ -104,6 +105,12 @@ func TestMove(t *testing.T) {
 			if moved := inode(t, root+"/new") == was; moved != c.moved {
 				t.Errorf("moved %v", moved)
 			}
+			if _, err := os.Lstat(root + "/new/sub/gone"); err == nil {
+				t.Error("a mark of the layer was applied")
+			}
+			if name == "a file that nobody may read" {
+				chmod(t, root+"/new/sub/f", 0o600)
+			}
 			text, err := os.ReadFile(root + "/new/sub/f")
 			if want := !slices.Contains(c.left, "new/sub/f"); (err == nil && string(text) == "text") != want {
 				t.Errorf("content %q, %v", text, err)
@@ -116,7 +123,7 @@ func TestMove(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, a := range again {
-				if a.upper.Mode&^unix.S_ISUID == a.lower.Mode&^unix.S_ISGID { // neither is applied
+				if a.upper.Mode&^unix.S_ISUID&^0o600 == a.lower.Mode&^unix.S_ISGID&^0o600 { // what is not applied, or was changed here
 					continue
 				}
 				if !slices.Contains(c.left, a.Rel) {
@@ -188,6 +195,15 @@ func TestMovedIsNoConflict(t *testing.T) {
 func mark(t *testing.T, path, name, value string) {
 	t.Helper()
 	if err := unix.Lsetxattr(path, name, []byte(value), 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// whiteOut makes the mark that overlayfs leaves for a removed name.
+func whiteOut(t *testing.T, path string) {
+	t.Helper()
+	probetest.Need(t, probetest.Root)
+	if err := unix.Mknod(path, unix.S_IFCHR, 0); err != nil {
 		t.Fatal(err)
 	}
 }
