@@ -206,7 +206,7 @@ func (e *evidenceFlags) pass(ctx context.Context, sys *cli.System, plan *sandbox
 	if err != nil {
 		return err
 	}
-	streams.Signals, streams.Began = signals, began
+	streams.Signals, streams.Began, streams.Unread = signals, began, evidence == nil
 	refusals := &refusals{sys: sys}
 	streams.Refused = refusals.tell
 	if err := ctx.Err(); err != nil { // a signal came before it could be passed on: nothing has run

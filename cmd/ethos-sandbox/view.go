@@ -109,7 +109,7 @@ func (f *viewFlags) settle(ctx context.Context, sys *cli.System, plan *sandbox.P
 	var writes *record.Writes
 	if out != nil && out.Writes != nil { // listed for the evidence already
 		changes, writes = out.Changes, out.Writes
-	} else if changes, err = v.Changes(ctx); err == nil {
+	} else if changes, err = v.Unhashed(ctx); err == nil {
 		writes = view.Writes(changes, 0)
 	}
 	if err != nil {

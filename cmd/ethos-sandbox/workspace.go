@@ -165,7 +165,7 @@ func (c *workspaceListCmd) Run(ctx context.Context, sys *cli.System) error {
 			continue
 		default:
 			one.Created, one.Roots = v.Created.Format("2006-01-02T15:04:05Z"), v.RootPaths()
-			changes, err := v.Changes(ctx)
+			changes, err := v.Unhashed(ctx)
 			if v.Close(); err != nil {
 				sys.Warn(name+": "+err.Error(), "")
 			}
@@ -341,7 +341,7 @@ func (c *workspaceRemoveCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	if !c.Force {
-		changes, err := v.Changes(ctx)
+		changes, err := v.Unhashed(ctx)
 		if err == nil && len(changes) > 0 {
 			err = cli.Errorf(cli.Refused, "ethos-sandbox workspace apply "+c.Name+", or remove --force "+c.Name+", which loses them", "work space %s has %d changes that were not applied", c.Name, len(changes))
 		}

@@ -27,6 +27,9 @@ type IO struct {
 	Signals <-chan os.Signal
 	// Captured says that whoever reads standard output and standard error limits them.
 	Captured bool
+	// Unread says that nobody reads the evidence. The hashes of what the command writes to a
+	// view are then left out.
+	Unread bool
 	// Began is called with the command's PID, as numbered in this process's PID namespace,
 	// after its boundary has been verified and before it begins. If it returns an error,
 	// nothing runs. It may be nil.

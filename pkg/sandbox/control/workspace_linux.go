@@ -143,7 +143,11 @@ func (c *workspace) Finish(ctx context.Context) {
 	if c.View == nil {
 		return
 	}
-	changes, err := c.View.Changes(context.WithoutCancel(ctx))
+	list := c.View.Changes
+	if c.IO.Unread {
+		list = c.View.Unhashed
+	}
+	changes, err := list(context.WithoutCancel(ctx))
 	if c.fault = err; err == nil {
 		c.Writes, c.Changes = view.Writes(changes, maxWrites), changes
 	}

@@ -16,11 +16,17 @@ import (
 
 // Changes lists the differences in the view, a directory before its content.
 // Everything that ran in the view must be dead.
-func (v *View) Changes(ctx context.Context) ([]Change, error) {
+func (v *View) Changes(ctx context.Context) ([]Change, error) { return v.changes(ctx, true) }
+
+// Unhashed is Changes without the hashes of files with one name, for a caller
+// that only counts and applies them.
+func (v *View) Unhashed(ctx context.Context) ([]Change, error) { return v.changes(ctx, false) }
+
+func (v *View) changes(ctx context.Context, hashed bool) ([]Change, error) {
 	var all []Change
 	holes := int64(maxHoles)
 	for i, root := range v.Roots {
-		w := &walker{ctx: ctx, view: v, root: i, links: map[[2]uint64]string{}, sums: &sums{}, holes: &holes}
+		w := &walker{ctx: ctx, view: v, root: i, links: map[[2]uint64]string{}, sums: &sums{}, hashed: hashed, holes: &holes}
 		upper, err := openDir(unix.AT_FDCWD, v.Upper(i))
 		if err != nil {
 			return nil, err
@@ -58,6 +64,7 @@ type walker struct {
 	links   map[[2]uint64]string // the first path of files with several
 	sums    *sums
 	removed int    // whiteouts of names that are not in the lower layer either
+	hashed  bool   // the hash of each file is wanted
 	holes   *int64 // how many bytes of holes may still be read
 }
 

@@ -113,6 +113,9 @@ func (w *walker) fill(c *Change, dir int, name string, l stamp) error {
 			return f.Close()
 		}
 		if l.Mode != c.upper.Mode || l.Size != c.Size {
+			if !w.hashed && c.upper.names == 1 { // a file with several names is applied by its hash
+				return f.Close()
+			}
 			w.sums.later(len(w.list), f)
 			return nil
 		}

@@ -237,3 +237,37 @@ func attributesBelow(t *testing.T, dir string) (list string) {
 	}
 	return list
 }
+
+// TestUnhashed: the list without hashes has the same changes, and the hashes that applying them takes.
+func TestUnhashed(t *testing.T) {
+	v, root := layered(t, func(upper string) {
+		write(t, upper+"/new/f", "text")
+		write(t, upper+"/same", "1234")
+		write(t, upper+"/other", "5678")
+		write(t, upper+"/two", "both")
+		link(t, upper+"/two", upper+"/names")
+	})
+	for _, name := range []string{"same", "other"} {
+		write(t, root+"/"+name, "1234")
+	}
+	v.Since[0] = 1 << 33 // long after that
+	hashed, err := v.Changes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := v.Unhashed(t.Context())
+	if err != nil || len(list) != len(hashed) || len(list) != 5 {
+		t.Fatalf("%d changes, %d with hashes, %v", len(list), len(hashed), err)
+	}
+	for i, c := range hashed {
+		if c.Type == "file" && c.upper.names == 1 && c.Rel != "other" {
+			c.Sum = ""
+		}
+		if list[i] != c {
+			t.Errorf("%+v, want %+v", list[i], c)
+		}
+	}
+	if result := v.Apply(t.Context(), list); len(result.Left) > 0 || inode(t, root+"/two") != inode(t, root+"/names") {
+		t.Errorf("left %+v; %d, %d", result.Left, inode(t, root+"/two"), inode(t, root+"/names"))
+	}
+}

@@ -22,6 +22,9 @@ func OpenAt(func(string) string, string) (*View, error) { return nil, errLinux }
 // Changes lists what is different in the view.
 func (v *View) Changes(context.Context) ([]Change, error) { return nil, errLinux }
 
+// Unhashed lists it without hashes.
+func (v *View) Unhashed(context.Context) ([]Change, error) { return nil, errLinux }
+
 // Refused returns the changes that would be left out.
 func (v *View) Refused([]Change) []Left { return nil }
 
