@@ -101,7 +101,8 @@ func countRuns(ctx context.Context, sys *cli.System, workspace string, tally *ex
 			s := &e.Result.Capture.Sandbox
 			how, _, _ := strings.Cut(s.Observer, ";")
 			observed := s.Session == "" && how == record.Observed // the use by single commands of a session is unknown
-			tally.Add(e.Facts.Tool.ID, &e.Facts.Capabilities, s, observed)
+			facts := e.AllFacts()
+			tally.Add(facts.Tool.ID, &facts.Capabilities, s, observed)
 		}
 		return ctx.Err()
 	})

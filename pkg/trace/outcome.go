@@ -63,9 +63,12 @@ func NewEntry(l *record.Line) (*Entry, error) {
 	return e, err
 }
 
-// AllFacts decodes all facts of the entry's line. Most reports need none but those in Facts.
+// AllFacts decodes all facts of the entry's line; those of a skimmed entry are lost. Most reports
+// need none but those in Facts.
 func (e *Entry) AllFacts() (f record.Facts) {
-	_ = e.Line.Decode("facts", &f) // fails only if there are none: they were checked when the line was read
+	if e.Line != nil {
+		_ = e.Line.Decode("facts", &f) // fails only if there are none: they were checked when the line was read
+	}
 	return f
 }
 

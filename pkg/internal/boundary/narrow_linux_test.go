@@ -177,11 +177,11 @@ func TestSessionNarrowedEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	for why, flags := range map[string][]string{
-		"stays writable":                             {"--deny-write", "part"},
-		"no such file":                               {"--deny-write", "nosuch"},
-		"/dev or /proc":                              {"--deny-write", "/"},
-		"something that session w does not have":     {"--memory", "64M"},
-		"stays readable":                             {"--deny-read", "part"},
+		"stays writable": {"--deny-write", "part"},
+		"no such file":   {"--deny-write", "nosuch"},
+		"/dev or /proc":  {"--deny-write", "/"},
+		"of the session": {"--memory", "1000G"},
+		"stays readable": {"--deny-read", "part"},
 		"something that session w does not have\n":   {"--ro", "/root/hidden"},
 		"needs more than session w has":              {"--profile", "agent-network"},
 		"something that session w does not have\n\n": {"--net", "host"},

@@ -25,15 +25,15 @@ func (f *figures) transactions() {
 	}
 	project := f.TempDir()
 	f.project(project)
-	environ := append(os.Environ(), "XDG_STATE_HOME="+f.TempDir())
 	build := func(flags ...string) func() took {
 		argv := append(append([]string{f.bin("ethos-sandbox"), "run", "--timeout", "10m"}, flags...), "--", "sh", "-c", "npm ci --offline --ignore-scripts --no-audit --no-fund && npm run build")
 		return program(f.B, func(cmd *exec.Cmd) {
-			dir := f.TempDir() // a new one each time: ext4 does not use the inodes of removed files at once, and searches long for others
+			// Both directories are new each time: what ext4 takes to find an inode depends on what was made and removed near it before.
+			dir := f.TempDir()
 			if err := os.CopyFS(dir, os.DirFS(project)); err != nil {
 				f.Fatal(err)
 			}
-			cmd.Dir, cmd.Env = dir, environ
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "XDG_STATE_HOME="+f.TempDir())
 		}, argv...)
 	}
 	s := inTurn(7, contender{"view", build("--transaction=keep")}, contender{"direct", build()})
