@@ -113,7 +113,7 @@ var single = []Mutant{
 	{Name: "verify: namespaces", Edits: []Edit{{"pkg/sandbox/control/namespace_linux.go", "VerifyPlace(pid int) error {\n", "VerifyPlace(pid int) error {\n\treturn nil\n"}}, Tests: faults},
 	{Name: "verify: mounts", Edits: []Edit{{"pkg/sandbox/control/mount_linux.go", "\treturn mount.Check(c.finalMounts(), text)\n", "\t_ = text\n\treturn nil\n"}}, Tests: faults},
 	{Name: "verify: network", Edits: []Edit{{network, `err != nil || n.Job.Plan.Network == "host" {`, `true {`}}, Tests: faults},
-	{Name: "verify: cgroup", Edits: []Edit{{"pkg/sandbox/control/cgroup_linux.go", "\tif c.leaf == nil {\n\t\treturn nil\n\t}\n\tname :=", "\tif true {\n\t\treturn nil\n\t}\n\tname :="}}, Tests: faults,
+	{Name: "verify: cgroup", Edits: []Edit{{"pkg/sandbox/control/cgroup_linux.go", "\treturn verifyCgroup(pid, c.leaf)\n", "\treturn nil\n"}}, Tests: faults,
 		Survives: "needs a cgroup v2 with controllers; the kernel lab has one"},
 	{Name: "environment: injecting variables", Edits: []Edit{{"pkg/sandbox/plan/env.go", "\tif matches(name, injecting) {\n\t\treturn false\n\t}\n", ""}}, Tests: slices.Concat(written, boundary)},
 	{Name: "environment: the list of those that pass", Edits: []Edit{{"pkg/sandbox/plan/env.go", `return slices.Contains(b.set.Env.Pass, name)`, `return true`}},
