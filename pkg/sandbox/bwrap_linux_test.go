@@ -36,6 +36,7 @@ func wrapped(t *testing.T, text string) Spec {
 
 // TestBwrapBackend: the command ends as it says, everything is enforced that does not depend on a cgroup, and nothing is left.
 func TestBwrapBackend(t *testing.T) {
+	needBwrap(t)
 	twice(t, func(t *testing.T) {
 		word := map[bool]string{true: "10013.1", false: "10013.2"}[os.Geteuid() == 0]
 		spec := wrapped(t, `read line; echo "$line"; echo oh >&2; echo made > made; sleep `+word+` & setsid sleep `+word+` & exit 3`)
@@ -101,6 +102,7 @@ func piped(t *testing.T, spec Spec, in *os.File, streams ...*bytes.Buffer) (r re
 
 // TestBwrapBackendEnds: each end is reported as the native backend reports it.
 func TestBwrapBackendEnds(t *testing.T) {
+	needBwrap(t)
 	twice(t, func(t *testing.T) {
 		for name, c := range map[string]struct {
 			text   string
@@ -141,6 +143,7 @@ func TestBwrapBackendEnds(t *testing.T) {
 
 // TestBwrapBackendPids: the limit of processes counts the command's, and what is around it only as a reserve.
 func TestBwrapBackendPids(t *testing.T) {
+	needBwrap(t)
 	probetest.Need(t, probetest.UserNS)
 	twice(t, func(t *testing.T) {
 		if os.Geteuid() == 0 { // the kernel does not apply RLIMIT_NPROC to root
@@ -161,6 +164,7 @@ func TestBwrapBackendPids(t *testing.T) {
 
 // TestBwrapBackendKilled: SIGKILL of the process that runs it, at any moment, leaves no process and no file.
 func TestBwrapBackendKilled(t *testing.T) {
+	needBwrap(t)
 	const inside = "ETHOS_TEST_BWRAP_KILLED"
 	if dir := os.Getenv(inside); dir != "" {
 		spec := wrapped(t, "echo up > up; sleep 10015.5 & sleep 10015.5")
@@ -317,8 +321,15 @@ func TestBwrapBackendSwapped(t *testing.T) {
 	}
 }
 
+// needBwrap stands before what makes a test run itself again, where a skip would not count as one.
+func needBwrap(t *testing.T) {
+	t.Helper()
+	probetest.Need(t, "command:bwrap")
+}
+
 // TestBwrapBackendReceives: where the host's mounts are shared, the evidence says that new ones appear inside, and one that does ends the run.
 func TestBwrapBackendReceives(t *testing.T) {
+	needBwrap(t)
 	withMounts(t, unix.MS_SHARED, func() {
 		spec := wrapped(t, "true")
 		if r := execute(t, spec); r.err != nil || r.ExitCode != 0 || !slices.Contains(states(&r.Evidence)[control.Degraded], "mount") {

@@ -231,28 +231,32 @@ func TestRun(t *testing.T) {
 func TestWithBackend(t *testing.T) {
 	s, _ := box(t)
 	for _, name := range sandbox.Backends() {
-		if name == sandbox.Bwrap {
-			probetest.Need(t, "command:bwrap")
-		}
-		if name == sandbox.Landlock {
-			probetest.NeedFunc(t, "landlock-abi-3", func() string {
-				kernel, err := landlock.Probe()
-				return map[bool]string{true: fmt.Sprintf("ABI %d, %v", kernel.ABI, err)}[err != nil || kernel.ABI < 3]
-			})
-		}
-		r, err := s.WithBackend(name).Run(t.Context(), exec.Command("sh", "-c", "exit 7"))
-		if name == sandbox.Seatbelt { // of another system: nothing runs, and nothing else is taken
-			if refusal := (*sandbox.Refusal)(nil); !errors.As(err, &refusal) || refusal.Hint == "" || r.Capture.Sandbox.Backend != name {
-				t.Errorf("%v, evidence of %s", err, r.Capture.Sandbox.Backend)
-			}
-			continue
-		}
-		if err != nil || r.ExitCode != 7 || r.Capture.Sandbox.Backend != name {
-			t.Errorf("%s: %v %d, evidence of %s", name, err, r.ExitCode, r.Capture.Sandbox.Backend)
-		}
+		t.Run(name, func(t *testing.T) { withBackend(t, s.WithBackend(name), name) })
 	}
 	if _, err := sandbox.New(sandbox.WithBackend("gvisor")); err == nil {
 		t.Error("gvisor is no error")
+	}
+}
+
+func withBackend(t *testing.T, s sandbox.Sandbox, name string) {
+	switch name {
+	case sandbox.Bwrap:
+		probetest.Need(t, "command:bwrap")
+	case sandbox.Landlock:
+		probetest.NeedFunc(t, "landlock-abi-3", func() string {
+			kernel, err := landlock.Probe()
+			return map[bool]string{true: fmt.Sprintf("ABI %d, %v", kernel.ABI, err)}[err != nil || kernel.ABI < 3]
+		})
+	}
+	r, err := s.Run(t.Context(), exec.Command("sh", "-c", "exit 7"))
+	if name == sandbox.Seatbelt { // of another system: nothing runs, and nothing else is taken
+		if refusal := (*sandbox.Refusal)(nil); !errors.As(err, &refusal) || refusal.Hint == "" || r.Capture.Sandbox.Backend != name {
+			t.Errorf("%v, evidence of %s", err, r.Capture.Sandbox.Backend)
+		}
+		return
+	}
+	if err != nil || r.ExitCode != 7 || r.Capture.Sandbox.Backend != name {
+		t.Errorf("%v %d, evidence of %s", err, r.ExitCode, r.Capture.Sandbox.Backend)
 	}
 }
 
