@@ -491,7 +491,7 @@ func hold(args []string) error {
 	}
 	fmt.Println("held")
 	hold := time.Second
-	if size > 256<<20 { // more than the limit: time enough for the watch, on the slowest machine
+	if size > 64<<20 { // more than the limit, alone or together: time enough for the watch, on the slowest machine
 		hold = 30 * time.Second
 	}
 	time.Sleep(hold)
