@@ -63,7 +63,7 @@ func ApplyView(ctx context.Context, v *view.View, getenv func(string) string, ch
 // unapplied is the result if no journal can be made.
 func unapplied(changes []view.Change, err error) (result view.Result) {
 	for _, c := range changes {
-		result.Left = append(result.Left, view.Left{Change: c, Reason: "what git would run could not be found if ethos-sandbox were killed: " + err.Error()})
+		result.Left = append(result.Left, view.Left{Change: c, Reason: "no journal can be written, and without one the next run could not find what a killed apply leaves for git: " + err.Error()})
 	}
 	return result
 }

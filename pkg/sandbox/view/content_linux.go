@@ -83,7 +83,7 @@ func xattr(f *os.File, name string) (string, error) {
 const maxHoles = 16 << 30
 
 // errHoles says why a file is not applied.
-var errHoles = fmt.Errorf("the files have more than %d GiB of holes, and it was not read: a command without a view can make it", maxHoles>>30)
+var errHoles = fmt.Errorf("the files of the view have more than %d GiB of holes, so this one was not read; make it with a command that has no view", maxHoles>>30)
 
 // hollow reports whether a file must not be read because of its holes.
 func (w *walker) hollow(u stamp) bool {

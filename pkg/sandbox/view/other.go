@@ -22,7 +22,7 @@ func OpenAt(func(string) string, string) (*View, error) { return nil, errLinux }
 // Changes lists what is different in the view.
 func (v *View) Changes(context.Context) ([]Change, error) { return nil, errLinux }
 
-// Unhashed lists it without hashes.
+// Unhashed lists what is different in the view, without hashes.
 func (v *View) Unhashed(context.Context) ([]Change, error) { return nil, errLinux }
 
 // Refused returns the changes that would be left out.
