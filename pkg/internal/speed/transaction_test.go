@@ -41,7 +41,7 @@ func (f *figures) transactions() {
 	f.add("the same, processor time", s, "view", "direct", processor, "1.05", "")
 }
 
-// project is one with packages of its own, so that npm needs no network.
+// project is one with packages of its own, so that npm needs no network. Its build reads each file and bundles those of a package.
 func (f *figures) project(dir string) {
 	dependencies := make([]string, packages)
 	for i := range packages {
@@ -52,8 +52,11 @@ func (f *figures) project(dir string) {
 		dependencies[i] = fmt.Sprintf(`"p%d": "file:%s"`, i, name)
 	}
 	manifest := fmt.Sprintf(`{"name": "build", "version": "1.0.0", "dependencies": {%s}, "scripts": {"build": "node build.js"}}`, strings.Join(dependencies, ", "))
-	const script = `const fs = require("fs"); fs.mkdirSync("dist")
-for (const p of fs.readdirSync("node_modules")) if (p[0] == "p") fs.writeFileSync("dist/" + p, fs.readFileSync("node_modules/" + p + "/f7"))`
+	const script = `const fs = require("fs"), zlib = require("zlib"); fs.mkdirSync("dist")
+for (const p of fs.readdirSync("node_modules")) if (p[0] == "p") {
+  const modules = fs.readdirSync("node_modules/" + p).map(f => fs.readFileSync("node_modules/" + p + "/" + f, "utf8").replace(/\s+/g, " "))
+  fs.writeFileSync("dist/" + p + ".gz", zlib.gzipSync(modules.join("\n")))
+}`
 	for name, text := range map[string]string{"package.json": manifest, "build.js": script} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			f.Fatal(err)
