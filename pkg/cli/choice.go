@@ -57,3 +57,12 @@ func (c Choice) Check(flag string, words ...Choice) error {
 	}
 	return &Error{Status: Usage, Err: fmt.Errorf("%s: unknown value %q", flag, string(c)), Hint: "write " + flag + ", " + strings.Join(names, ", ")}
 }
+
+// Or joins the words of a choice for a help text: "a, b or c".
+func Or(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}

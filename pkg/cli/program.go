@@ -28,6 +28,8 @@ type Program struct {
 	// Values, if set, returns closed sets of values for completion: for flags without an enum under
 	// "--NAME", for arguments under "<NAME>". For a [Choice] the values are its words.
 	Values func() map[string][]string
+	// Vars are the texts for which ${NAME} stands in help texts.
+	Vars func() map[string]string
 }
 
 // Unknown returns the first word if it is an unknown flag, else "". kong would treat that flag and
@@ -226,6 +228,10 @@ func plainer(message string) string {
 }
 
 func (p Program) model(sys *System) (*kong.Kong, error) {
+	var vars kong.Vars
+	if p.Vars != nil {
+		vars = p.Vars()
+	}
 	return kong.New(p.Commands,
 		kong.Name(p.called()),
 		kong.Description(strings.TrimSpace(p.Summary+"\n\n"+p.Description)),
@@ -235,6 +241,7 @@ func (p Program) model(sys *System) (*kong.Kong, error) {
 		kong.Exit(func(int) {}),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Bind(p, sys),
+		vars,
 		kong.KindMapper(reflect.String, kong.MapperFunc(verbatim)),
 		kong.NamedMapper("choice", choiceMapper{}),
 	)
