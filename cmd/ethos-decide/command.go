@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/agent"
 	"ethos/pkg/cli"
 	"ethos/pkg/flagfield"
 	"ethos/pkg/hook"
-	"ethos/pkg/hook/setup"
 	"ethos/pkg/policy"
 )
 
@@ -68,10 +68,13 @@ stricter always applies; what it weakens applies once a person has accepted it w
 What cannot be decided is denied: a record without facts, an expression that fails, a fact that could not be established.`,
 		Commands: modelFor(args),
 		Quick:    quick,
+		Vars: func() map[string]string {
+			return map[string]string{"agents": cli.Or(agent.Names()), "dialects": cli.Or(hook.Dialects())}
+		},
 		Values: func() map[string][]string {
 			return map[string][]string{
 				"--reply": hook.Dialects(), "--pack": policy.Packs(), "--confine": {string(confineAsk), string(confineAllow), string(confineNo)},
-				"<agent>": setup.Names(),
+				"<agent>": agent.Names(),
 			}
 		},
 		Examples: []cli.Example{

@@ -19,7 +19,7 @@ type decideCmd struct {
 	policyFlags
 	Approve []string                 `placeholder:"ID" sep:"none" help:"Approve one record by its id, or all that a policy asks about by the policy's id."`
 	Mode    string                   `enum:",plan,safe,auto,verify" default:"" placeholder:"MODE" help:"Decide under this trust mode instead of the record's: plan, verify, safe or auto. Default: ETHOS_MODE."`
-	Reply   string                   `placeholder:"AGENT" help:"Answer the agent's hook protocol instead of writing records: claude, codex, gemini, cursor, copilot, opencode or mcp."`
+	Reply   string                   `placeholder:"AGENT" help:"Answer the agent's hook protocol instead of writing records: ${dialects}."`
 	Confine cli.Choice               `help:"With --reply: rewrite an allowed shell call to run inside ethos-sandbox, if the agent accepts a rewritten call. =ask and =allow set whether Claude Code asks the person first; by default it asks unless questions are turned off. =no: calls run outside, also in auto mode."`
 	Session string                   `placeholder:"auto|NAME" help:"With --confine: run the call in the boundary of this session of ethos-sandbox; auto uses one for each session of the agent."`
 	Tree    bool                     `help:"With --confine: record the content of the work space before and after each recorded call, for ethos-trace prove. Not in a session."`

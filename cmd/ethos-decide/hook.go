@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/agent"
 	"ethos/pkg/cli"
 	"ethos/pkg/hook/setup"
 	"ethos/pkg/trust"
@@ -21,7 +22,7 @@ type hookCmd struct {
 
 // placeFlags select the settings to change.
 type placeFlags struct {
-	Agent   string `arg:"" help:"claude, codex, gemini, cursor, copilot or opencode."`
+	Agent   string `arg:"" help:"${agents}."`
 	User    bool   `xor:"place" help:"Use the user's settings, for all projects. This is the default."`
 	Project bool   `xor:"place" help:"Use the settings in the work tree of the current directory."`
 	Yes     bool   `help:"Write without asking."`
@@ -70,7 +71,7 @@ func (c *hookInstallCmd) Run(ctx context.Context, sys *cli.System) error {
 
 // tell prints what the hook cannot guarantee.
 func (c *hookInstallCmd) tell(sys *cli.System, a setup.Agent, version string) error {
-	notes := slices.Clone(a.Caveats)
+	notes := append([]string{setup.InProcess}, a.Caveats...)
 	if c.NoConfine {
 		notes = append(notes, "Allowed commands run as you, without a boundary, also in auto mode.")
 	}
@@ -110,8 +111,8 @@ func (c *placeFlags) place(sys *cli.System) (setup.Place, error) {
 	}
 	place, err := setup.Where(c.Agent, c.Project, settingsDirs(sys))
 	if err != nil {
-		hint := "known are " + strings.Join(setup.Names(), ", ")
-		if slices.Contains(setup.Names(), c.Agent) {
+		hint := "known are " + strings.Join(agent.Names(), ", ")
+		if slices.Contains(agent.Names(), c.Agent) {
 			hint = "set HOME to your home directory"
 		}
 		return place, cli.Errorf(cli.Usage, hint, "hook: %w", err)

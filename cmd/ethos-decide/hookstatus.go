@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/agent"
 	"ethos/pkg/cli"
 	"ethos/pkg/hook/setup"
 	"ethos/pkg/printable"
@@ -26,8 +27,8 @@ Status 1: an agent that is installed, or was named, is not guarded.`
 // Run implements the command.
 func (c *hookStatusCmd) Run(_ context.Context, sys *cli.System) error {
 	for _, name := range c.Agent {
-		if !slices.Contains(setup.Names(), name) {
-			return cli.Errorf(cli.Usage, "known are "+strings.Join(setup.Names(), ", "), "hook: unknown agent %q", name)
+		if !slices.Contains(agent.Names(), name) {
+			return cli.Errorf(cli.Usage, "known are "+strings.Join(agent.Names(), ", "), "hook: unknown agent %q", name)
 		}
 	}
 	unguarded := false

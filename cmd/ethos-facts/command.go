@@ -6,6 +6,7 @@ import (
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
 	"ethos/pkg/flagfield"
+	"ethos/pkg/hook"
 )
 
 // commands is the complete command line.
@@ -53,6 +54,9 @@ other: safe), else safe. With --from records the action is kept and the facts ar
 because they were based on other facts.`,
 		Commands: modelFor(args),
 		Quick:    quick,
+		Vars: func() map[string]string {
+			return map[string]string{"dialects": cli.Or(append(hook.Dialects(), hook.Auto))}
+		},
 		Values: func() map[string][]string {
 			return map[string][]string{"--from": formats(), "--profile": capability.ProfileNames()}
 		},

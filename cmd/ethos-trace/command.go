@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 
+	"ethos/pkg/agent"
 	"ethos/pkg/cli"
 	"ethos/pkg/record"
 	"ethos/pkg/trace"
@@ -46,8 +47,11 @@ func program() cli.Program {
 			"ethos-sandbox run that allows it.",
 		Kind:     cli.Filter,
 		Commands: new(commands),
+		Vars: func() map[string]string {
+			return map[string]string{"agents": cli.Or(agent.Names()), "turns": cli.Or(agent.Turns())}
+		},
 		Values: func() map[string][]string {
-			return map[string][]string{"--agent": {"claude", "codex", "gemini", "cursor", "copilot", "opencode"}, "--control": record.Controls()}
+			return map[string][]string{"--agent": agent.Names(), "--control": record.Controls()}
 		},
 		Examples: []cli.Example{
 			{Command: "ethos-facts -- go vet ./... | ethos-decide | ethos-sandbox | ethos-trace --sarif build/vet.sarif", Text: "Run a checker and keep its findings."},

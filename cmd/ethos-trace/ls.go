@@ -25,7 +25,7 @@ type lsCmd struct {
 	Tool    string `placeholder:"NAME" help:"Only this tool or command."`
 	Denials bool   `help:"Only runs in which the sandbox denied or quarantined something."`
 	Policy  string `placeholder:"ID" help:"Only actions that this policy denied or asked about, or that an error with this code left undecided."`
-	Agent   string `placeholder:"NAME" help:"Only actions of this agent: claude, codex, gemini, cursor, copilot or opencode."`
+	Agent   string `placeholder:"NAME" help:"Only actions of this agent: ${agents}."`
 	Session string `placeholder:"NAME" help:"Only this session: of ethos-sandbox, or of an agent and its sub-agents, for which the start of the id is enough."`
 	All     bool   `name:"all-workspaces" help:"List the stores of all work spaces in which an agent's hook has recorded, one after the other."`
 	Limit   int    `short:"n" placeholder:"N" help:"Only the last N."`

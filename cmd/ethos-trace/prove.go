@@ -27,7 +27,7 @@ type proveCmd struct {
 	Control  []string       `placeholder:"NAME" help:"Controls that must have been in force. Default: userns, mount, pid, network, privileges, landlock and seccomp."`
 	AllowEnv []string       `placeholder:"NAME" help:"A variable that may have been declared for the command, or may lead to what it can write."`
 	Since    string         `placeholder:"REV" help:"With proofs in coding_ethos.yml: only those needed by files that have changed since this commit."`
-	Reply    string         `placeholder:"AGENT" help:"Answer a hook event of claude or codex on standard input: at the end of a turn, make the agent go on while a proof is missing."`
+	Reply    string         `placeholder:"AGENT" help:"Answer a hook event of ${turns} on standard input: at the end of a turn, make the agent go on while a proof is missing."`
 	JSON     bool           `name:"json" help:"As JSON."`
 	session  *proof.Session // of an agent, for the end of its turn
 }

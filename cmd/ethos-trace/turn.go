@@ -32,7 +32,7 @@ func (c *proveCmd) reply(ctx context.Context, sys *cli.System) error {
 	}
 	turn, err := hook.DecodeTurn(c.Reply, text, sys.Dir)
 	if err != nil {
-		return cli.Errorf(cli.Usage, "ethos-decide hook install claude, or codex, writes it into the agent's settings", "--reply: %w", err)
+		return cli.Errorf(cli.Usage, "ethos-decide hook install AGENT, for "+cli.Or(hook.TurnDialects())+", writes it into the agent's settings", "--reply: %w", err)
 	}
 	if trust.Inside(os.DirFS("/proc")) || !turn.Begins && !turn.Ends {
 		return nil // an agent confined as a whole records nothing inside its boundary

@@ -27,15 +27,8 @@ func Undeclarable(text string, write bool) (reason, hint string) {
 	return "", ""
 }
 
-// keyHolders are names under which credentials are kept in home directories. A repository that was
-// just cloned must not be able to grant access to them.
-var keyHolders = []string{
-	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".pgpass",
-	".git-credentials", ".password-store", ".vault-token", ".terraform.d", ".claude", ".codex", ".gemini",
-	".copilot", ".mozilla", "keyrings", "gcloud", "gh", "credentials", "credentials.toml", "shadow",
-}
-
-// holdsKeys reports whether a path outside of the work space leads through one of these names.
+// holdsKeys reports whether a path outside of the work space leads through a name under which
+// credentials are kept. A repository that was just cloned must not be able to grant access to them.
 func holdsKeys(clean string) bool {
 	if !strings.HasPrefix(clean, "/") && !strings.HasPrefix(clean, "~") && !strings.HasPrefix(clean, "..") {
 		return false
@@ -43,7 +36,7 @@ func holdsKeys(clean string) bool {
 	if below, ok := strings.CutPrefix(clean, "~/"); ok && protected.HoldsCredentials(below) {
 		return true
 	}
-	holder := func(element string) bool { return slices.Contains(keyHolders, strings.ToLower(element)) }
+	holder := func(element string) bool { return slices.Contains(protected.Undeclarable(), strings.ToLower(element)) }
 	return slices.ContainsFunc(strings.Split(clean, "/"), holder)
 }
 

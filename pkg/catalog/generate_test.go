@@ -25,7 +25,6 @@ var update = flag.Bool("update", false, "write the generated files and golden fi
 // The generated files.
 const (
 	profilesFile = "../capability/profiles_generated.go"
-	agentsFile   = "../capability/agents_generated.go"
 	toolsFile    = "shipped/data_generated.go"
 )
 
@@ -83,20 +82,6 @@ func (p *profileText) Member(key string) any {
 	return p.Written.Member(key)
 }
 
-type agentsText struct {
-	Version int64              `yaml:"version"`
-	Agents  []capability.Agent `yaml:"agents"`
-}
-
-func (in agentsText) write(_ *testing.T, out *bytes.Buffer) {
-	out.WriteString("var agents = []Agent{\n")
-	for _, a := range in.Agents {
-		text := strings.ReplaceAll(literal(reflect.ValueOf(a), false), "capability.", "")
-		fmt.Fprintf(out, "\t%s,\n", strings.TrimPrefix(text, "Agent"))
-	}
-	out.WriteString("}\n")
-}
-
 type programsText struct {
 	Version      int64               `yaml:"version"`
 	ValueOptions map[string][]string `yaml:"value_options"`
@@ -149,9 +134,7 @@ func load(t *testing.T, file string, v any) {
 func generate(t *testing.T) map[string][]byte {
 	var p profilesText
 	var programs programsText
-	var agents agentsText
 	load(t, "data/profiles.yaml", &p)
-	load(t, "data/agents.yaml", &agents)
 	load(t, "data/programs.yaml", &programs)
 	tools := func(t *testing.T, out *bytes.Buffer) {
 		writeTools(t, out, p.base(t))
@@ -159,10 +142,10 @@ func generate(t *testing.T) map[string][]byte {
 		writeNamed(out, "valueOptions", programs.ValueOptions)
 		programs.write(out)
 	}
-	return map[string][]byte{
-		profilesFile: source(t, "capability", "ethos/pkg/record", p.write), agentsFile: source(t, "capability", "", agents.write),
-		toolsFile: source(t, "shipped", "ethos/pkg/record", tools),
-	}
+	files := generateAgents(t)
+	files[profilesFile] = source(t, "capability", "ethos/pkg/record", p.write)
+	files[toolsFile] = source(t, "shipped", "ethos/pkg/record", tools)
+	return files
 }
 
 // source is a generated file of Go, which may need one import.

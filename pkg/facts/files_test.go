@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ethos/pkg/protected"
 	"ethos/pkg/record"
 )
 
@@ -92,17 +93,17 @@ func TestProtected(t *testing.T) {
 // A pattern that no path can have protects nothing.
 func TestEveryRuleProtectsSomething(t *testing.T) {
 	p := place{workspace: "/w", home: "/h"}
-	for _, r := range rules() {
-		name := strings.NewReplacer("~/", "/h/", "./", "/w/").Replace(r.pattern)
+	for _, r := range protected.Rules() {
+		name := strings.NewReplacer("~/", "/h/", "./", "/w/").Replace(r.Pattern)
 		if !strings.HasPrefix(name, "/") {
 			name = "/any/" + name
 		}
 		name = strings.ReplaceAll(strings.ReplaceAll(name, "/**", "/x"), "*", "x")
 		if have := p.protected(name); have == "" {
-			t.Errorf("%s: %s is not protected", r.pattern, name)
+			t.Errorf("%s: %s is not protected", r.Pattern, name)
 		}
-		if r.pattern != strings.ToLower(r.pattern) {
-			t.Errorf("%s: patterns are compared in lower case", r.pattern)
+		if r.Pattern != strings.ToLower(r.Pattern) {
+			t.Errorf("%s: patterns are compared in lower case", r.Pattern)
 		}
 	}
 }

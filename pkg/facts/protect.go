@@ -21,154 +21,6 @@ const (
 	classCI          = "ci"             // files that run elsewhere with other rights
 )
 
-// rule protects paths. In a pattern "*" stands for any part of one name, and "/**" at the end for
-// the directory and everything below it. The beginning of a pattern sets its base: "/" is the root,
-// "~/" the home directory, "./" the work space; any other pattern matches in every directory.
-type rule struct{ class, pattern string }
-
-// rules may overlap; the class whose constant comes first applies. Comparison ignores case, because
-// on file systems that ignore it (and with core.ignoreCase) both names lead to the same file:
-// CVE-2014-9390.
-func rules() []rule { return slices.Concat(named(), credentials(), listed) }
-
-var listed = []rule{
-	{classGit, ".git/**"},
-	{classGit, "~/.gitconfig"},
-	{classGit, "~/.config/git/config"},
-	{classGit, "~/.config/git/attributes"},
-	{classGit, "~/.config/git/hooks/**"},
-	{classGit, "/etc/gitconfig"},
-
-	{classEthos, ".coding-ethos/**"},
-	{classState, "~/.local/state/ethos/**"},
-
-	{classCredentials, "~/.*_history"},
-	{classCredentials, "id_rsa"},
-	{classCredentials, "id_dsa"},
-	{classCredentials, "id_ecdsa"},
-	{classCredentials, "id_ed25519"},
-	{classCredentials, ".netrc"},
-	{classCredentials, ".git-credentials"},
-	{classCredentials, "/etc/shadow*"},
-	{classCredentials, "/etc/gshadow*"},
-	{classCredentials, "/etc/sudoers"},
-	{classCredentials, "/etc/sudoers.d/**"},
-	{classCredentials, "/etc/ssh/ssh_host_*_key"},
-	{classCredentials, "/etc/krb5.keytab"},
-	{classCredentials, "/run/secrets/**"},
-	{classCredentials, "/var/run/secrets/**"},
-	{classCredentials, "/proc/*/environ"},
-	{classCredentials, "/proc/*/mem"},
-	{classCredentials, "/root/.ssh/**"},
-	{classCredentials, "/home/*/.ssh/**"},
-
-	{classSettings, "~/.claude.json"},
-	{classSettings, "~/.copilot/**"},
-	{classSettings, "~/.config/opencode/**"},
-	{classSettings, "/etc/claude-code/**"},
-	{classSettings, "/etc/codex/**"},
-	{classSettings, "/etc/gemini-cli/**"},
-	{classSettings, "/etc/cursor/**"},
-
-	{classStartup, "~/.bashrc"},
-	{classStartup, "~/.bash_profile"},
-	{classStartup, "~/.bash_login"},
-	{classStartup, "~/.bash_logout"},
-	{classStartup, "~/.bash_aliases"},
-	{classStartup, "~/.profile"},
-	{classStartup, "~/.zshrc"},
-	{classStartup, "~/.zshenv"},
-	{classStartup, "~/.zprofile"},
-	{classStartup, "~/.zlogin"},
-	{classStartup, "~/.zlogout"},
-	{classStartup, "~/.kshrc"},
-	{classStartup, "~/.mkshrc"},
-	{classStartup, "~/.cshrc"},
-	{classStartup, "~/.tcshrc"},
-	{classStartup, "~/.login"},
-	{classStartup, "~/.inputrc"},
-	{classStartup, "~/.xprofile"},
-	{classStartup, "~/.xinitrc"},
-	{classStartup, "~/.xsession"},
-	{classStartup, "~/.pam_environment"},
-	{classStartup, "~/.config/fish/**"},
-	{classStartup, "~/.config/environment.d/**"},
-	{classStartup, "~/.config/autostart/**"},
-	{classStartup, "~/.config/systemd/**"},
-	{classStartup, "~/.local/share/systemd/**"},
-	{classStartup, "~/library/launchagents/**"},
-	{classStartup, "/etc/profile"},
-	{classStartup, "/etc/profile.d/**"},
-	{classStartup, "/etc/bash.bashrc"},
-	{classStartup, "/etc/bashrc"},
-	{classStartup, "/etc/zsh/**"},
-	{classStartup, "/etc/environment"},
-	{classStartup, "/etc/crontab"},
-	{classStartup, "/etc/cron.*/**"},
-	{classStartup, "/var/spool/cron/**"},
-	{classStartup, "/etc/systemd/**"},
-	{classStartup, "/usr/lib/systemd/**"},
-	{classStartup, "/lib/systemd/**"},
-	{classStartup, "/etc/init.d/**"},
-	{classStartup, "/etc/rc.local"},
-	{classStartup, "/etc/ld.so.preload"},
-	{classStartup, "/etc/ld.so.conf"},
-	{classStartup, "/etc/ld.so.conf.d/**"},
-	{classStartup, "/etc/pam.d/**"},
-
-	{classCI, ".github/workflows/**"},
-	{classCI, ".github/actions/**"},
-	{classCI, ".github/dependabot.yml"},
-	{classCI, ".gitlab-ci.yml"},
-	{classCI, ".gitlab/ci/**"},
-	{classCI, ".circleci/**"},
-	{classCI, ".buildkite/**"},
-	{classCI, ".woodpecker/**"},
-	{classCI, ".woodpecker.yml"},
-	{classCI, ".drone.yml"},
-	{classCI, ".travis.yml"},
-	{classCI, "./jenkinsfile"},
-	{classCI, "./azure-pipelines.yml"},
-	{classCI, "./bitbucket-pipelines.yml"},
-	{classCI, "./appveyor.yml"},
-	{classCI, "./cloudbuild.yaml"},
-}
-
-// named are the rules of package protected. Settings are protected in every directory, because
-// agents are started in any; the files of ethos are protected in the work space.
-func named() (list []rule) {
-	for _, n := range protected.Names() {
-		class, at := classSettings, n.Path
-		if n.Owner == protected.Ethos {
-			class, at = classEthos, "./"+n.Path
-		}
-		if !n.Dir {
-			list = append(list, rule{class, at})
-		}
-		for _, part := range n.Files {
-			list = append(list, rule{class, at + "/" + part})
-		}
-	}
-	return list
-}
-
-// credentials are the rules for the credential paths of package protected, below home directories.
-func credentials() (list []rule) {
-	for _, c := range protected.Credentials() {
-		at := "~/" + strings.ToLower(c.Path)
-		switch {
-		case !c.Dir:
-			list = append(list, rule{classCredentials, at})
-		case len(c.Files) == 0:
-			list = append(list, rule{classCredentials, at + "/**"})
-		}
-		for _, part := range c.Files {
-			list = append(list, rule{classCredentials, at + "/" + part})
-		}
-	}
-	return list
-}
-
 // place is what paths are judged against.
 type place struct {
 	workspace, home  string
@@ -177,15 +29,17 @@ type place struct {
 }
 
 // index groups the rules by the first name of their pattern, so that each path is compared with few
-// of them.
+// of them. They may overlap; the class whose constant comes first applies. Comparison ignores case,
+// because on file systems that ignore it (and with core.ignoreCase) both names lead to the same
+// file: CVE-2014-9390.
 type index struct {
-	root, home, workspace, anywhere map[string][]rule
+	root, home, workspace, anywhere map[string][]protected.Rule
 }
 
 var indexed = sync.OnceValue(func() index {
-	x := index{map[string][]rule{}, map[string][]rule{}, map[string][]rule{}, map[string][]rule{}}
-	for _, r := range rules() {
-		group, pattern := x.anywhere, r.pattern
+	x := index{map[string][]protected.Rule{}, map[string][]protected.Rule{}, map[string][]protected.Rule{}, map[string][]protected.Rule{}}
+	for _, r := range protected.Rules() {
+		group, pattern := x.anywhere, r.Pattern
 		switch {
 		case pattern[0] == '/':
 			group, pattern = x.root, pattern[1:]
@@ -198,7 +52,7 @@ var indexed = sync.OnceValue(func() index {
 		if strings.ContainsRune(first, '*') {
 			first = "*"
 		}
-		group[first] = append(group[first], rule{r.class, pattern})
+		group[first] = append(group[first], protected.Rule{Class: r.Class, Pattern: pattern})
 	}
 	return x
 })
@@ -251,12 +105,12 @@ func homeOf(name string) (rest string, ok bool) {
 }
 
 // classOf compares the beginning of a path with one group of rules.
-func classOf(group map[string][]rule, rest string) (class string) {
+func classOf(group map[string][]protected.Rule, rest string) (class string) {
 	first, _, _ := strings.Cut(rest, "/")
 	for _, key := range [...]string{first, "*"} {
 		for _, r := range group[key] {
-			if matchTree(r.pattern, rest) {
-				class = worse(class, r.class)
+			if matchTree(r.Pattern, rest) {
+				class = worse(class, r.Class)
 			}
 		}
 	}

@@ -52,15 +52,11 @@ func recordIn(words []string) string {
 
 // Context answers an event after a call with text for the model; "" is no output.
 func Context(dialect string, actor *record.Actor, text string) Answer {
-	if text == "" || !After(dialect, actor.Event) {
+	d, err := find(dialect, record.Document{})
+	if err != nil || text == "" || !slices.Contains(d.after, actor.Event) {
 		return Answer{}
 	}
-	if dialect == "opencode" {
-		return Answer{Output: printed(struct {
-			Context string `json:"context"`
-		}{text})}
-	}
-	return Answer{Output: printed(specificOutput{additionalContext{actor.Event, text}})}
+	return Answer{Output: printed(d.reply.context(actor.Event, text))}
 }
 
 // additionalContext has the same form for Claude Code, Codex CLI and Gemini CLI.
@@ -68,6 +64,8 @@ type additionalContext struct {
 	HookEventName     string `json:"hookEventName"`
 	AdditionalContext string `json:"additionalContext"`
 }
+
+func specificContext(event, text string) any { return specificOutput{additionalContext{event, text}} }
 
 // maxTold limits how many denials of one call are reported to the model.
 const maxTold = 12

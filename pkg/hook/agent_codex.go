@@ -23,8 +23,8 @@ func codexDialect() dialect {
 		"grep_files":  look("read", []string{"path"}, ""),
 	})
 	return dialect{
-		ends: "SessionEnd",
-		name: "codex", call: claudeCall, tools: tools, before: []string{"PreToolUse", "PermissionRequest"},
+		ends:  "SessionEnd",
+		reply: codexReplier(), call: claudeCall, tools: tools, before: []string{"PreToolUse", "PermissionRequest"},
 		after: []string{"PostToolUse"},
 		// exec_command can start a terminal; it reports itself as Bash and does not mention this.
 		// write_stdin then types into the terminal and has no event (observed in 0.169.0). The
@@ -101,4 +101,30 @@ func patchHeader(line string) (op, name string) {
 		}
 	}
 	return "", ""
+}
+
+// Codex accepts Claude's format, but strictly: if a reply has an unknown key or an unknown
+// decision, Codex runs the call as if there were no hook. It knows deny, and allow only together
+// with updatedInput; ask becomes deny (codex-rs/hooks, PreToolUse output parser).
+
+func codexReplier() replier {
+	return replier{
+		rewrite: only("PreToolUse"), status: 2,
+		verdict: codexVerdict,
+		failure: func(string) any { return nil },
+		notice:  always, // of the keys common to all events, its parser refuses continue, stopReason and suppressOutput
+		context: specificContext,
+	}
+}
+
+func codexVerdict(v Verdict) any {
+	switch {
+	case v.blocked() && v.Actor.Event == "PermissionRequest":
+		return specificOutput{permissionRequest{gateOf(v), permissionBehavior{Behavior: "deny", Message: v.Reason()}}}
+	case v.blocked():
+		return specificOutput{preToolUse{HookEventName: gateOf(v), PermissionDecision: record.VerdictDeny, PermissionDecisionReason: v.Reason()}}
+	case v.Rewritten != nil && v.Actor.Event == "PreToolUse":
+		return specificOutput{preToolUse{HookEventName: gateOf(v), PermissionDecision: record.VerdictAllow, UpdatedInput: v.Rewritten}}
+	}
+	return nil
 }

@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"encoding/json"
+
 	"ethos/pkg/record"
 )
 
@@ -22,7 +24,7 @@ func copilotDialect() dialect {
 		"web_fetch":   fetch("url"), "fetch": fetch("url"),
 	}
 	return dialect{
-		name: "copilot", call: copilotCall, tools: tools, before: []string{"preToolUse", "PreToolUse"},
+		reply: copilotReplier(), call: copilotCall, tools: tools, before: []string{"preToolUse", "PreToolUse"},
 		typed: always, // its shells persist, and write_bash types into them
 		is:    func(d record.Document) bool { return d.Get("toolName").Exists() },
 	}
@@ -97,4 +99,32 @@ func objectOrText(v record.Value) (record.Value, error) {
 		return v, record.NewBadLine(record.CodeWrongType, "the tool's arguments are not an object", nil)
 	}
 	return doc.Get("@this"), nil
+}
+
+type copilotReply struct {
+	PermissionDecision       string          `json:"permissionDecision"`
+	PermissionDecisionReason string          `json:"permissionDecisionReason,omitempty"`
+	ModifiedArgs             json.RawMessage `json:"modifiedArgs,omitempty"`
+}
+
+// copilotReplier is the reply side of Copilot CLI. A reply is read only at exit status 0, so a
+// failure is encoded as a deny (docs.github.com/copilot/reference/hooks-configuration). The form
+// for VS Code has Claude's event name and Claude's format.
+func copilotReplier() replier {
+	return replier{
+		rewrite: always, status: 0,
+		notice: only("PreToolUse"), // Claude's format
+		verdict: func(v Verdict) any {
+			if v.Actor.Event == "PreToolUse" {
+				return claudeVerdict(v)
+			}
+			if v.blocked() {
+				return copilotReply{PermissionDecision: v.Decision.Verdict, PermissionDecisionReason: v.Reason()}
+			}
+			return copilotReply{PermissionDecision: record.VerdictAllow, ModifiedArgs: v.Rewritten}
+		},
+		failure: func(reason string) any {
+			return copilotReply{PermissionDecision: record.VerdictDeny, PermissionDecisionReason: reason}
+		},
+	}
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"encoding/json"
 	"strings"
 
 	"ethos/pkg/record"
@@ -24,7 +25,7 @@ const cursorPreTool = "preToolUse"
 func cursorDialect() dialect {
 	paths := []string{"file_path", "path", "target_file", "relative_workspace_path"}
 	return dialect{
-		name: "cursor", call: cursorCall,
+		reply: cursorReplier(), call: cursorCall,
 		before: []string{"beforeShellExecution", "beforeReadFile", "beforeTabFileRead", "beforeMCPExecution", cursorPreTool},
 		is: func(d record.Document) bool {
 			event := d.Get("hook_event_name").Str
@@ -87,4 +88,38 @@ func cursorServer(c call) string {
 		return "cursor"
 	}
 	return mcpServer(c.tool)
+}
+
+type cursorReply struct {
+	Permission   string          `json:"permission"`
+	UserMessage  string          `json:"user_message,omitempty"`
+	AgentMessage string          `json:"agent_message,omitempty"`
+	UpdatedInput json.RawMessage `json:"updated_input,omitempty"` // only of preToolUse
+}
+
+// cursorReplier is the reply side of Cursor: permission is always present, and exit status 2 means
+// deny (cursor.com/docs/agent/hooks).
+func cursorReplier() replier {
+	return replier{
+		rewrite: only(cursorPreTool), status: 2,
+		verdict: cursorVerdict,
+		failure: func(reason string) any {
+			return cursorReply{Permission: record.VerdictDeny, UserMessage: reason, AgentMessage: reason}
+		},
+	}
+}
+
+// cursorVerdict depends on the event. preToolUse treats ask as consent, so it gets a deny; it is
+// the only event that accepts another input.
+func cursorVerdict(v Verdict) any {
+	before := v.Actor.Event == cursorPreTool
+	switch {
+	case v.blocked() && before:
+		return cursorReply{Permission: record.VerdictDeny, UserMessage: v.Reason(), AgentMessage: v.Reason()}
+	case v.blocked():
+		return cursorReply{Permission: v.Decision.Verdict, UserMessage: v.Reason(), AgentMessage: v.Reason()}
+	case before:
+		return cursorReply{Permission: record.VerdictAllow, UpdatedInput: v.Rewritten}
+	}
+	return cursorReply{Permission: record.VerdictAllow}
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -14,8 +15,8 @@ func geminiDialect() dialect {
 	filePath, dir := []string{"file_path", "absolute_path"}, []string{"dir_path", "path"}
 	search := look("read", dir, "")
 	return dialect{
-		ends: "SessionEnd",
-		name: "gemini", call: geminiCall, before: []string{"BeforeTool"},
+		ends:  "SessionEnd",
+		reply: geminiReplier(), call: geminiCall, before: []string{"BeforeTool"},
 		after: []string{"AfterTool"},
 		is: func(d record.Document) bool {
 			event := d.Get("hook_event_name").Str
@@ -87,4 +88,38 @@ func geminiFetch(c call) (record.Action, error) {
 		return record.Action{}, fmt.Errorf("the prompt names no address")
 	}
 	return record.Action{Kind: record.KindFetch, URL: first}, nil
+}
+
+type decisionReason struct {
+	Decision string          `json:"decision"`
+	Reason   string          `json:"reason,omitempty"`
+	Specific *geminiSpecific `json:"hookSpecificOutput,omitempty"` // Gemini
+	Args     json.RawMessage `json:"args,omitempty"`               // OpenCode
+}
+
+type geminiSpecific struct {
+	HookEventName string          `json:"hookEventName"`
+	ToolInput     json.RawMessage `json:"tool_input"`
+}
+
+// geminiReplier is the reply side of Gemini CLI: decision is allow or deny, and
+// hookSpecificOutput.tool_input replaces the arguments. Exit status 2 blocks
+// (docs/hooks/reference.md in google-gemini/gemini-cli).
+func geminiReplier() replier {
+	return replier{
+		rewrite: always, status: 2,
+		verdict: func(v Verdict) any {
+			if v.blocked() {
+				return decisionReason{Decision: record.VerdictDeny, Reason: v.Reason()}
+			}
+			out := decisionReason{Decision: record.VerdictAllow}
+			if v.Rewritten != nil {
+				out.Specific = &geminiSpecific{HookEventName: "BeforeTool", ToolInput: v.Rewritten}
+			}
+			return out
+		},
+		failure: func(string) any { return nil },
+		notice:  always,
+		context: specificContext,
+	}
 }

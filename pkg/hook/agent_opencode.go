@@ -9,10 +9,10 @@ import (
 // OpenCode has no hook protocol. The plug-in of ethos writes {hook_event_name, session_id, cwd,
 // tool, args} in its tool.execute.before. The MCP server of ethos writes the same.
 
-func openCodeDialect() dialect {
+func opencodeDialect() dialect {
 	filePath, where := []string{"filePath"}, []string{"path"}
 	return dialect{
-		name: "opencode", call: openCodeCall, before: []string{"tool.execute.before"},
+		reply: bridgeReplier(), call: openCodeCall, before: []string{"tool.execute.before"},
 		after: []string{"tool.execute.after"},
 		is:    func(d record.Document) bool { return strings.Contains(d.Get("hook_event_name").Str, ".") },
 		tools: map[string]decoder{
@@ -45,4 +45,25 @@ func openCodeCall(d record.Document) (call, error) {
 		err = missing("the event names no tool")
 	}
 	return c, err
+}
+
+// bridgeReplier is the reply side of ethos's own bridges. The plug-in for OpenCode throws the
+// reason of a deny, which prevents the tool's run, and replaces the tool's arguments by args
+// (examples/opencode). The MCP server reports to its client.
+func bridgeReplier() replier {
+	return replier{
+		rewrite: always, status: 2,
+		verdict: func(v Verdict) any {
+			if v.blocked() {
+				return decisionReason{Decision: record.VerdictDeny, Reason: v.Reason()}
+			}
+			return decisionReason{Decision: record.VerdictAllow, Args: v.Rewritten}
+		},
+		failure: func(reason string) any { return decisionReason{Decision: record.VerdictDeny, Reason: reason} },
+		context: func(_, text string) any { return bridgeContext{text} },
+	}
+}
+
+type bridgeContext struct {
+	Context string `json:"context"`
 }

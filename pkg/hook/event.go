@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/agent"
 	"ethos/pkg/record"
 )
 
@@ -23,7 +24,8 @@ const Auto = "auto"
 
 // dialect is the event side of one agent's protocol.
 type dialect struct {
-	name string
+	name  string
+	reply replier
 	// call reads the frame of an event: its name, its tool, the tool's input. It makes no decision.
 	call func(d record.Document) (call, error)
 	// tools are the tools with an effect, by the agent's name for them.
@@ -57,16 +59,26 @@ type call struct {
 	whole   bool // input is the whole event, which has more than the record needs
 }
 
-// dialects lists the dialects in the order in which [Auto] tries them: first those that can be
-// recognised by a key of their own.
-func dialects() []dialect {
-	return []dialect{cursorDialect(), copilotDialect(), openCodeDialect(), mcpDialect(), geminiDialect(), codexDialect(), claudeDialect()}
+// protocol is a dialect and its name.
+type protocol struct {
+	name    string
+	dialect func() dialect
+}
+
+// protocols lists the dialects in the order in which help texts name them. [Auto] tries the last one
+// first: a dialect comes after those whose events have the keys of its events, too.
+func protocols() []protocol {
+	return append(agents[:], protocol{"mcp", mcpDialect})
+}
+
+func (p protocol) open() dialect {
+	d := p.dialect()
+	d.name = p.name
+	return d
 }
 
 // Dialects returns the names of the dialects that [Decode] reads.
-func Dialects() []string {
-	return []string{"claude", "codex", "gemini", "cursor", "copilot", "opencode", "mcp"}
-}
+func Dialects() []string { return append(agent.Names(), "mcp") }
 
 // Decode decodes one event. cwd is the working directory of an event that names none. The error is
 // a [*record.BadLine].
@@ -93,8 +105,11 @@ func Decode(name string, text []byte, cwd string) (Event, error) {
 }
 
 func find(name string, doc record.Document) (dialect, error) {
-	for _, d := range dialects() {
-		if d.name == name || name == Auto && d.is(doc) {
+	for _, p := range slices.Backward(protocols()) {
+		if p.name != name && name != Auto {
+			continue
+		}
+		if d := p.open(); name != Auto || d.is(doc) {
 			return d, nil
 		}
 	}

@@ -13,7 +13,7 @@ const (
 func mcpDialect() dialect {
 	where := []string{"path"}
 	return dialect{
-		name: "mcp", call: openCodeCall, before: []string{mcpCalls}, ends: mcpEnds,
+		reply: bridgeReplier(), call: openCodeCall, before: []string{mcpCalls}, ends: mcpEnds,
 		is: func(d record.Document) bool {
 			event := d.Get("hook_event_name").Str
 			return event == mcpCalls || event == mcpEnds

@@ -42,7 +42,6 @@ type Verdict struct {
 
 // replier is the reply side of one dialect.
 type replier struct {
-	name    string
 	verdict func(Verdict) any       // what to print, nil for nothing
 	failure func(reason string) any // what to print if no decision could be made
 	status  int                     // exit status of a failure
@@ -50,16 +49,14 @@ type replier struct {
 	// notice reports whether an answer to the event may have the key systemMessage, which the agent
 	// shows to the person. nil means that none may.
 	notice func(event string) bool
-}
-
-func repliers() []replier {
-	return []replier{claudeReplier(), codexReplier(), geminiReplier(), cursorReplier(), copilotReplier(), bridgeReplier("opencode"), bridgeReplier("mcp")}
+	// context is the answer to an event after a call that gives text to the model.
+	context func(event, text string) any
 }
 
 func replierOf(dialect string) (replier, error) {
-	for _, r := range repliers() {
-		if r.name == dialect {
-			return r, nil
+	for _, p := range protocols() {
+		if p.name == dialect {
+			return p.dialect().reply, nil
 		}
 	}
 	return replier{}, fmt.Errorf("unknown reply dialect %q: known are %s", dialect, strings.Join(Dialects(), ", "))

@@ -36,12 +36,8 @@ func SessionName(a *record.Actor, boundary ...string) string {
 
 // EndsSession reports whether the agent's session ends with an event.
 func EndsSession(e Event) bool {
-	for _, d := range dialects() {
-		if d.name == e.Actor.Agent {
-			return d.ends != "" && d.ends == e.Actor.Event
-		}
-	}
-	return false
+	d, err := find(e.Actor.Agent, record.Document{})
+	return err == nil && d.ends != "" && d.ends == e.Actor.Event
 }
 
 // OwnSession reports whether [SessionName] returns this name for the agent's session, with any

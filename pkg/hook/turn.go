@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/agent"
 	"ethos/pkg/record"
 )
 
@@ -20,7 +21,7 @@ type Turn struct {
 // TurnDialects returns the agents that a hook can make continue at the end of a turn: Claude Code
 // (https://code.claude.com/docs/en/hooks, "Stop") and Codex CLI (codex-rs/hooks), which accepts the
 // same answer.
-func TurnDialects() []string { return []string{"claude", "codex"} }
+func TurnDialects() []string { return agent.Turns() }
 
 // DecodeTurn decodes one event. cwd is the directory of an event that names none.
 func DecodeTurn(dialect string, text []byte, cwd string) (Turn, error) {

@@ -38,35 +38,6 @@ type Name struct {
 	Files []string
 }
 
-// names has its paths from the documentation of each program.
-var names = []Name{
-	{Path: "coding_ethos.yml", Owner: Ethos},
-	{Path: "repo_config.yaml", Owner: Ethos},
-
-	// Claude Code: settings, MCP servers.
-	{Path: ".claude", Dir: true, Owner: Settings, Files: []string{"settings*.json", "hooks/**", "plugins/**"}},
-	{Path: ".mcp.json", Owner: Settings},
-	// Codex CLI.
-	{Path: ".codex", Dir: true, Owner: Settings, Files: []string{"**"}},
-	// Gemini CLI.
-	{Path: ".gemini", Dir: true, Owner: Settings, Files: []string{"settings.json", "hooks/**", "extensions/**", "policies/**"}},
-	// Cursor.
-	{Path: ".cursor", Dir: true, Owner: Settings, Files: []string{"hooks.json", "hooks/**", "mcp.json", "cli.json", "permissions.json", "sandbox.json"}},
-	// Copilot CLI.
-	{Path: ".github/hooks", Dir: true, Owner: Settings, Files: []string{"**"}},
-	// OpenCode.
-	{Path: ".opencode", Dir: true, Owner: Settings, Files: []string{"plugin/**", "plugins/**", "tool/**"}},
-	{Path: "opencode.json", Owner: Settings},
-	{Path: "opencode.jsonc", Owner: Settings},
-	// Skills and plug-ins that several agents share.
-	{Path: ".agents", Dir: true, Owner: Settings, Files: []string{"**"}},
-	// Visual Studio Code: tasks that run when the folder is opened, paths of interpreters, MCP
-	// servers.
-	{Path: ".vscode", Dir: true, Owner: Editor, Files: []string{"settings.json", "tasks.json", "launch.json", "mcp.json"}},
-	// IntelliJ IDEA and related editors: run configurations, start-up tasks, file watchers.
-	{Path: ".idea", Dir: true, Owner: Editor, Files: []string{"**"}},
-}
-
 // Names lists the protected paths. The caller must not change the slice.
 func Names() []Name { return names }
 

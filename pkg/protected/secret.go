@@ -39,9 +39,6 @@ func sample(rest string) bool {
 	return false
 }
 
-// keys are the default file names of private keys.
-var keys = []string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"}
-
 // Secret reports whether a file's name alone, in any directory, says that the file holds a secret.
 func Secret(name string) bool {
 	if EnvFile(name) {
@@ -75,9 +72,6 @@ func Key(name string) bool {
 	}
 	return Secret(name) && !EnvFile(name)
 }
-
-// system are files outside of home directories that hold secrets of the machine.
-var system = []string{"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/krb5.keytab", "/etc/security/opasswd", "/etc/master.passwd"}
 
 // Sensitive reports whether a word names a place where credentials are kept: below a home
 // directory, which may be written as "~/", as a usual path of home directories, or as home, or one

@@ -1,21 +1,16 @@
 package setup
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"strings"
 
-// Agent describes a coding agent.
+	"ethos/pkg/agent"
+)
+
+// Agent is a coding agent with the files of its settings.
 type Agent struct {
-	Name    string
-	Program string // its command
-	// Tested is the oldest version that is known to obey the hook's answers, or "". By says how
-	// this is known.
-	Tested, By string
-	Caveats    []string // what the hook cannot guarantee
-	// Failed is the oldest version that is known to have the event after a failed call, and that
-	// therefore gets [Options.Failed]. "" means that the option is not needed.
-	Failed  string
-	user    func(Dirs) string
-	project string // directory below the project
-	files   []file
+	agent.Agent
+	files []file
 }
 
 // Dirs are the directories in which settings are searched.
@@ -43,70 +38,31 @@ type format interface {
 	state(have []byte) (State, error)
 }
 
-const inProcess = "Tools that run inside of the agent (editing files, fetching) are decided, and not confined."
-
-// Names returns the names of the agents.
-func Names() (names []string) {
-	for _, a := range Agents() {
-		names = append(names, a.Name)
-	}
-	return names
-}
+// InProcess is what no hook of an agent can guarantee.
+const InProcess = "Tools that run inside of the agent (editing files, fetching) are decided, and not confined."
 
 // Agents lists the agents in the order in which help texts name them.
 func Agents() []Agent {
-	return []Agent{
-		{
-			Name: "claude", Program: "claude", Tested: "2.1.0", By: "its documentation", Failed: "2.1.63", project: ".claude",
-			user:    func(d Dirs) string { return filepath.Join(d.Home, ".claude") },
-			files:   []file{{name: "settings.json", example: "claude-code/settings.json", format: jsonFormat{claudeHooks, nil}}},
-			Caveats: []string{inProcess, "Claude Code takes a confined call only with its own yes or with a question to you: --confine asks you unless you have turned questions off, --confine=allow never asks."},
-		},
-		{
-			Name: "codex", Program: "codex", Tested: "0.169.0", By: "a test with the real program", project: ".codex",
-			user:    func(d Dirs) string { return or(d.Getenv("CODEX_HOME"), filepath.Join(d.Home, ".codex")) },
-			files:   []file{{name: "config.toml", example: "codex/config.toml", format: tomlFormat{}}},
-			Caveats: []string{inProcess, "In Codex CLI's own sandbox no other can be made: confined calls end with status 125 there. When the hook is trusted, turn it off: sandbox_mode = \"danger-full-access\" in config.toml.", "Codex CLI runs no hook that you have not trusted, and says nothing: start it once, open /hooks and trust this one, again after each change."},
-		},
-		{
-			Name: "gemini", Program: "gemini", Tested: "0.61.0", By: "a test with the real program", project: ".gemini",
-			user:    func(d Dirs) string { return filepath.Join(d.Home, ".gemini") },
-			files:   []file{{name: "settings.json", example: "gemini/settings.json", format: jsonFormat{geminiHooks, []setting{{path: []string{"hooksConfig", "enabled"}, value: true}}}}},
-			Caveats: []string{inProcess, "Gemini CLI runs no hook of a project's own settings in a folder that is not trusted: --user has no such gap."},
-		},
-		{
-			Name: "cursor", Program: "cursor-agent", project: ".cursor",
-			user:    func(d Dirs) string { return filepath.Join(d.Home, ".cursor") },
-			files:   []file{{name: "hooks.json", example: "cursor/hooks.json", format: jsonFormat{cursorHooks, []setting{{path: []string{"version"}, value: 1}}}}},
-			Caveats: []string{inProcess, "Cursor takes a confined call in preToolUse alone: where a version fires beforeShellExecution without it, calls are decided and not confined. No test has driven it."},
-		},
-		{
-			Name: "copilot", Program: "copilot", project: ".github/hooks",
-			user: func(d Dirs) string {
-				return filepath.Join(or(d.Getenv("COPILOT_HOME"), filepath.Join(d.Home, ".copilot")), "hooks")
-			},
-			files:   []file{{name: "ethos.json", example: "copilot/ethos.json", format: ownFormat{copilotText}}},
-			Caveats: []string{inProcess, "Copilot CLI goes on without a hook that hits its own time limit. No test has driven it."},
-		},
-		{
-			Name: "opencode", Program: "opencode", Tested: "1.18.33", By: "a test with the real program", project: ".opencode",
-			user: func(d Dirs) string {
-				return filepath.Join(or(d.Getenv("XDG_CONFIG_HOME"), filepath.Join(d.Home, ".config")), "opencode")
-			},
-			files: []file{
-				{name: "plugin/ethos.js", example: "opencode/plugin/ethos.js", format: ownFormat{openCodePlugin}},
-				{name: "opencode.json", example: "opencode/opencode.json", root: true, format: jsonFormat{nil, []setting{
-					{path: []string{"$schema"}, value: "https://opencode.ai/config.json"}, {path: []string{"permission", "*"}, value: "deny", lift: true},
-				}}},
-			},
-			Caveats: []string{inProcess, "OpenCode goes on without a plug-in that does not load: opencode.json therefore denies every tool, and the plug-in lifts that."},
-		},
+	list := make([]Agent, len(recipes))
+	for i, files := range recipes {
+		list[i] = Agent{agent.All()[i], files()}
 	}
+	return list
 }
 
-func or(a, b string) string {
-	if a != "" {
-		return a
+// user returns the directory of the person's settings.
+func (a Agent) user(d Dirs) string {
+	dir := a.User
+	if rest, variable := strings.CutPrefix(dir, "${"); variable {
+		name, rest, _ := strings.Cut(rest, ":-")
+		usual, below, _ := strings.Cut(rest, "}")
+		dir = usual + below
+		if given := d.Getenv(name); given != "" {
+			return filepath.Join(given, below)
+		}
 	}
-	return b
+	if below, home := strings.CutPrefix(dir, "~/"); home {
+		return filepath.Join(d.Home, below)
+	}
+	return dir
 }

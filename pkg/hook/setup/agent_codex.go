@@ -12,6 +12,10 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
+func codexFiles() []file {
+	return []file{{name: "config.toml", example: "codex/config.toml", format: tomlFormat{}}}
+}
+
 // tomlFormat edits Codex CLI's config.toml. ethos's part is a block between two marks at its end,
 // and the switch of the feature.
 type tomlFormat struct{}

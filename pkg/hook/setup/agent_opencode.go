@@ -5,6 +5,15 @@ import (
 	"strings"
 )
 
+func opencodeFiles() []file {
+	return []file{
+		{name: "plugin/ethos.js", example: "opencode/plugin/ethos.js", format: ownFormat{openCodePlugin}},
+		{name: "opencode.json", example: "opencode/opencode.json", root: true, format: jsonFormat{nil, []setting{
+			{path: []string{"$schema"}, value: "https://opencode.ai/config.json"}, {path: []string{"permission", "*"}, value: "deny", lift: true},
+		}}},
+	}
+}
+
 //go:embed opencode.js
 var openCodeText string
 

@@ -54,7 +54,7 @@ func Where(name string, project bool, d Dirs) (Place, error) {
 		p.base = dir
 	}
 	if project {
-		p.base, dir = d.Project, filepath.Join(d.Project, a.project)
+		p.base, dir = d.Project, filepath.Join(d.Project, a.Project)
 	}
 	for _, f := range a.files {
 		at := dir

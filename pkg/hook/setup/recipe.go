@@ -134,51 +134,12 @@ type hooked struct {
 	value any
 }
 
-func claudeHooks(o Options) []hooked {
-	entry := func(command string) object { return object{{"type", "command"}, {"command", command}, {"timeout", 60}} }
-	list := []hooked{{[]string{"hooks", "PreToolUse"}, object{{"matcher", "*"}, {"hooks", []any{entry(o.hook("claude"))}}}}}
-	if o.Failed && o.Confine != "no" {
-		list = append(list, hooked{[]string{"hooks", "PostToolUseFailure"}, object{{"matcher", "Bash"}, {"hooks", []any{entry(o.tell("claude"))}}}})
-	}
-	if o.Confine != "no" { // a command that does not run in a boundary proves nothing
-		for _, event := range turnEvents {
-			list = append(list, hooked{[]string{"hooks", event}, object{{"hooks", []any{entry(o.turn("claude"))}}}})
-		}
-	}
-	return ended(o, list, object{{"hooks", []any{entry(o.end("claude"))}}})
-}
-
-func geminiHooks(o Options) []hooked {
-	entry := func(name, command string) object {
-		return object{{"name", name}, {"type", "command"}, {"command", command}, {"timeout", 60000}}
-	}
-	list := []hooked{{[]string{"hooks", "BeforeTool"}, object{{"matcher", ".*"}, {"hooks", []any{entry("ethos", o.hook("gemini"))}}}}}
-	if o.Confine != "no" {
-		list = append(list, hooked{[]string{"hooks", "AfterTool"}, object{{"matcher", "run_shell_command"}, {"hooks", []any{entry("ethos-after", o.tell("gemini"))}}}})
-	}
-	return ended(o, list, object{{"hooks", []any{entry("ethos-session", o.end("gemini"))}}})
-}
-
 // ended adds the hook for the end of a session, if calls share a boundary.
 func ended(o Options, list []hooked, end object) []hooked {
 	if o.Confine == "no" {
 		return list
 	}
 	return append(list, hooked{[]string{"hooks", "SessionEnd"}, end})
-}
-
-func cursorHooks(o Options) (list []hooked) {
-	for _, event := range []string{"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "beforeTabFileRead"} {
-		list = append(list, hooked{[]string{"hooks", event}, object{{"command", o.hook("cursor")}, {"failClosed", true}, {"timeout", 60}}})
-	}
-	return list
-}
-
-// copilotText returns a file of ethos's own, because Copilot CLI reads a reply only at exit status
-// 0.
-func copilotText(o Options) ([]byte, error) {
-	command := o.ask("copilot") + ` || echo '{"permissionDecision":"deny","permissionDecisionReason":"ethos gave no answer: the call is blocked"}'; cat >/dev/null`
-	return indented(object{{"version", 1}, {"hooks", object{{"preToolUse", []any{object{{"type", "command"}, {"bash", command}, {"timeoutSec", 60}}}}}}}, "", "  ")
 }
 
 func indented(v any, prefix, indent string) ([]byte, error) {

@@ -138,7 +138,7 @@ func All(root string) ([]Mutant, error) {
 			return Lines(root, "pkg/sandbox/plan/protect.go", []string{"gitProtected"}, slices.Concat(written, boundary))
 		},
 		func() ([]Mutant, error) {
-			return Lines(root, "pkg/protected/protected.go", []string{"names"}, slices.Concat(written, boundary))
+			return Lines(root, "pkg/protected/paths_generated.go", []string{"names"}, slices.Concat(written, boundary))
 		},
 	} {
 		mutants, err := more()

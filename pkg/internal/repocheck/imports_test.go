@@ -12,7 +12,7 @@ var layers = [][]string{
 	{"pkg/nearest", "pkg/shorttest"},
 	{"pkg/printable"},
 	{"pkg/record"},
-	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/flagfield", "pkg/nospace", "pkg/protected", "pkg/quantity", "pkg/services", "pkg/snippet", "pkg/egress/rule"},
+	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/flagfield", "pkg/nospace", "pkg/agent", "pkg/protected", "pkg/quantity", "pkg/services", "pkg/snippet", "pkg/egress/rule"},
 	{"pkg/capability", "pkg/netargs"},
 	{"pkg/ceiling", "pkg/ethosargs"},
 	{"pkg/fileops", "pkg/origin", "pkg/proof", "pkg/shell", "pkg/catalog", "pkg/hook", "pkg/hook/setup", "pkg/egress", "pkg/trust",
@@ -39,7 +39,7 @@ var anywhere = []string{"pkg/internal"}
 var stages = []string{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"}
 
 // pure packages turn data into data: no process, no network, no system call of their own.
-var pure = []string{"pkg/record", "pkg/printable", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/capability", "pkg/hook", "pkg/protected", "pkg/ethosargs", "pkg/flagfield", "pkg/nearest", "pkg/quantity", "pkg/egress/rule", "pkg/netargs", "pkg/services", "pkg/snippet"}
+var pure = []string{"pkg/record", "pkg/printable", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/capability", "pkg/hook", "pkg/agent", "pkg/protected", "pkg/ethosargs", "pkg/flagfield", "pkg/nearest", "pkg/quantity", "pkg/egress/rule", "pkg/netargs", "pkg/services", "pkg/snippet"}
 
 var impure = []string{"os/exec", "net", "golang.org/x/sys"}
 

@@ -17,17 +17,6 @@ var systemTrees = []string{"/bin", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "
 // dpkg-query(1). They are read-only mounts, for root too.
 var askedTrees = []string{"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage", "/var/lib/dpkg"}
 
-// systemSecrets are files in the system trees that hold credentials. The kernel denies most
-// of them to an ordinary user; confined root owns them.
-var systemSecrets = []string{
-	"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/security/opasswd",
-	"/etc/ssh/ssh_host_rsa_key", "/etc/ssh/ssh_host_ecdsa_key", "/etc/ssh/ssh_host_ed25519_key", "/etc/ssh/ssh_host_dsa_key",
-	"/etc/ssl/private", "/etc/pki/tls/private", "/etc/letsencrypt", "/etc/krb5.keytab", "/etc/ipsec.secrets", "/etc/ipsec.d/private",
-	"/etc/wireguard", "/etc/openvpn", "/etc/NetworkManager/system-connections", "/etc/netplan", "/etc/wpa_supplicant", "/etc/ppp/chap-secrets", "/etc/ppp/pap-secrets",
-	"/etc/kubernetes", "/etc/rancher", "/etc/ceph", "/etc/docker", "/etc/containers/auth.json", "/etc/apt/auth.conf", "/etc/apt/auth.conf.d",
-	"/etc/exim4/passwd.client", "/etc/postfix/sasl_passwd", "/etc/mysql/debian.cnf", "/etc/credstore", "/etc/credstore.encrypted",
-}
-
 // procSecrets are files that describe the whole machine and the caller's keys, whatever the
 // namespaces. The kernel denies most of them to an ordinary user; confined root owns them.
 var procSecrets = []string{
@@ -40,7 +29,7 @@ var procSecrets = []string{
 // secrets returns the paths below the home directory that hold credentials. They stay
 // hidden even if a directory around them is declared.
 func secrets() []string {
-	list := []string{".claude.json"} // settings, which include a token
+	list := slices.Clone(protected.Hidden())
 	for _, c := range protected.Credentials() {
 		list = append(list, c.Path)
 	}
@@ -97,7 +86,7 @@ func (b *builder) systemRules() error {
 			b.rules = append(b.rules, rule{resolvedPath{path: tree, exists: true, dir: true}, grantRead, whyMachine})
 		}
 	}
-	return b.denyExisting(systemSecrets, "system secret")
+	return b.denyExisting(protected.SystemSecrets(), "system secret")
 }
 
 // denyExisting hides those of the paths that exist and that the kernel would let the caller

@@ -1,0 +1,239 @@
+package catalog
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"ethos/pkg/agent"
+	"ethos/pkg/capability"
+	"ethos/pkg/protected"
+)
+
+// The generated files of agents and paths.
+const (
+	agentsFile   = "../agent/agents_generated.go"
+	wholeFile    = "../capability/agents_generated.go"
+	dialectsFile = "../hook/agents_generated.go"
+	recipesFile  = "../hook/setup/agents_generated.go"
+	pathsFile    = "../protected/paths_generated.go"
+)
+
+type agentsText struct {
+	Version int64       `yaml:"version"`
+	Agents  []agentText `yaml:"agents"`
+}
+
+type agentText struct {
+	Name         string         `yaml:"name"`
+	Title        string         `yaml:"title"`
+	Programs     []string       `yaml:"programs"`
+	Turns        bool           `yaml:"turns"`
+	Hook         hookText       `yaml:"hook"`
+	WorkTree     []workTreeText `yaml:"work_tree"`
+	Settings     []string       `yaml:"settings"`
+	Credentials  []string       `yaml:"credentials"`
+	Hidden       []string       `yaml:"hidden"`
+	Undeclarable []string       `yaml:"undeclarable"`
+	Whole        wholeText      `yaml:"whole"`
+}
+
+type hookText struct {
+	User    string   `yaml:"user"`
+	Project string   `yaml:"project"`
+	Tested  string   `yaml:"tested"`
+	By      string   `yaml:"by"`
+	Failed  string   `yaml:"failed"`
+	Caveats []string `yaml:"caveats"`
+}
+
+type wholeText struct {
+	State   []capability.AgentState `yaml:"state"`
+	Sandbox capability.OwnSandbox   `yaml:"sandbox"`
+	Domains []string                `yaml:"domains"`
+	Env     []string                `yaml:"env"`
+}
+
+type workTreeText struct {
+	Path  string   `yaml:"path"`
+	Owner string   `yaml:"owner"`
+	Files []string `yaml:"files"`
+}
+
+type credentialText struct {
+	Path string   `yaml:"path"`
+	Only []string `yaml:"only"`
+}
+
+type pathsText struct {
+	Version        int64               `yaml:"version"`
+	WorkTree       []workTreeText      `yaml:"work_tree"`
+	Credentials    []credentialText    `yaml:"credentials"`
+	PrivateKeys    []string            `yaml:"private_keys"`
+	MachineSecrets []string            `yaml:"machine_secrets"`
+	Undeclarable   []string            `yaml:"undeclarable"`
+	SystemSecrets  []string            `yaml:"system_secrets"`
+	Classes        map[string][]string `yaml:"classes"`
+
+	hidden []string // of agents
+}
+
+// generateAgents returns what follows from agents.yaml and paths.yaml.
+func generateAgents(t *testing.T) map[string][]byte {
+	var agents agentsText
+	var paths pathsText
+	load(t, "data/agents.yaml", &agents)
+	load(t, "data/paths.yaml", &paths)
+	for _, a := range agents.Agents {
+		paths.add(a)
+	}
+	return map[string][]byte{
+		agentsFile:   source(t, "agent", "", agents.write),
+		wholeFile:    source(t, "capability", "", agents.writeWhole),
+		dialectsFile: source(t, "hook", "", agents.writeDialects),
+		recipesFile:  source(t, "setup", "", agents.writeRecipes),
+		pathsFile:    source(t, "protected", "", paths.write),
+	}
+}
+
+func (in agentsText) write(t *testing.T, out *bytes.Buffer) {
+	out.WriteString("var agents = []Agent{\n")
+	for _, a := range in.Agents {
+		if a.Name == "" || a.Title == "" || len(a.Programs) == 0 || a.Hook.User == "" || a.Hook.Project == "" {
+			t.Errorf("data/agents.yaml: %q needs name, title, programs, hook.user and hook.project", a.Name)
+			continue
+		}
+		row(out, agent.Agent{
+			Name: a.Name, Title: a.Title, Program: a.Programs[0], Turns: a.Turns, User: a.Hook.User, Project: a.Hook.Project,
+			Tested: a.Hook.Tested, By: a.Hook.By, Failed: a.Hook.Failed, Caveats: a.Hook.Caveats,
+		})
+	}
+	out.WriteString("}\n")
+}
+
+func (in agentsText) writeWhole(_ *testing.T, out *bytes.Buffer) {
+	out.WriteString("var agents = []Agent{\n")
+	for _, a := range in.Agents {
+		if w := a.Whole; len(w.State) > 0 {
+			row(out, capability.Agent{Name: a.Name, Programs: a.Programs, State: w.State, Sandbox: w.Sandbox, Domains: w.Domains, Env: w.Env})
+		}
+	}
+	out.WriteString("}\n")
+}
+
+func (in agentsText) writeDialects(_ *testing.T, out *bytes.Buffer) {
+	out.WriteString("// agents are the agents with their dialects.\nvar agents = [...]protocol{\n")
+	for _, a := range in.Agents {
+		fmt.Fprintf(out, "\t{%q, %sDialect},\n", a.Name, a.Name)
+	}
+	out.WriteString("}\n")
+}
+
+func (in agentsText) writeRecipes(_ *testing.T, out *bytes.Buffer) {
+	out.WriteString("// recipes are the settings files of the agents, in the order of [agent.All].\nvar recipes = [...]func() []file{\n")
+	for _, a := range in.Agents {
+		fmt.Fprintf(out, "\t%sFiles,\n", a.Name)
+	}
+	out.WriteString("}\n")
+}
+
+// add takes the paths of an agent over.
+func (in *pathsText) add(a agentText) {
+	at := slices.IndexFunc(in.WorkTree, func(w workTreeText) bool { return w.Owner != "ethos" && w.Path == sharedByAgents })
+	for _, w := range a.WorkTree {
+		w.Owner = "settings"
+		in.WorkTree = slices.Insert(in.WorkTree, at, w)
+		at++
+	}
+	in.Classes["agent-settings"] = append(in.Classes["agent-settings"], a.Settings...)
+	for _, path := range a.Credentials {
+		in.Credentials = append(in.Credentials, credentialText{Path: path})
+	}
+	in.Undeclarable = append(in.Undeclarable, a.Undeclarable...)
+	in.hidden = append(in.hidden, a.Hidden...)
+}
+
+// sharedByAgents follows the agents' own paths.
+const sharedByAgents = ".agents"
+
+func (in pathsText) write(t *testing.T, out *bytes.Buffer) {
+	out.WriteString("var names = []Name{\n")
+	for _, w := range in.WorkTree {
+		row(out, protected.Name{Path: w.Path, Dir: len(w.Files) > 0, Owner: protected.Owner(w.Owner), Files: w.Files})
+	}
+	out.WriteString("}\n\nvar credentials = []Credential{\n")
+	for _, c := range in.Credentials {
+		path, dir := strings.CutSuffix(c.Path, "/")
+		row(out, protected.Credential{Path: path, Dir: dir, Files: c.Only})
+	}
+	out.WriteString("}\n\n")
+	for name, list := range map[string][]string{"keys": in.PrivateKeys, "system": in.MachineSecrets, "undeclarable": in.Undeclarable, "systemSecrets": in.SystemSecrets} {
+		in.unique(t, name, list)
+	}
+	fmt.Fprintf(out, "var keys = %#v\n\nvar system = %#v\n\nvar undeclarable = %#v\n\nvar systemSecrets = %#v\n\nvar hidden = %#v\n\n", in.PrivateKeys, in.MachineSecrets, in.Undeclarable, in.SystemSecrets, in.hidden)
+	out.WriteString("var rules = []Rule{\n")
+	for _, r := range in.rules() {
+		if r.Pattern != strings.ToLower(r.Pattern) {
+			t.Errorf("data/paths.yaml: classes: %q has upper case", r.Pattern)
+		}
+		row(out, r)
+	}
+	out.WriteString("}\n")
+}
+
+func (in pathsText) unique(t *testing.T, name string, list []string) {
+	for i, item := range list {
+		if slices.Contains(list[:i], item) {
+			t.Errorf("data/paths.yaml: %s: %q is there twice", name, item)
+		}
+	}
+}
+
+// rules are the classes of all paths. Settings are protected in every directory, because agents are started in any;
+// the files of ethos are protected in the work space.
+func (in pathsText) rules() (list []protected.Rule) {
+	for _, w := range in.WorkTree {
+		class, at := "agent-settings", w.Path
+		if w.Owner == "ethos" {
+			class, at = "ethos", "./"+w.Path
+		}
+		if len(w.Files) == 0 {
+			list = append(list, protected.Rule{Class: class, Pattern: at})
+		}
+		for _, part := range w.Files {
+			list = append(list, protected.Rule{Class: class, Pattern: at + "/" + part})
+		}
+	}
+	for _, c := range in.Credentials {
+		path, dir := strings.CutSuffix(strings.ToLower("~/"+c.Path), "/")
+		switch {
+		case !dir:
+			list = append(list, protected.Rule{Class: "credentials", Pattern: path})
+		case len(c.Only) == 0:
+			list = append(list, protected.Rule{Class: "credentials", Pattern: path + "/**"})
+		}
+		for _, part := range c.Only {
+			list = append(list, protected.Rule{Class: "credentials", Pattern: path + "/" + part})
+		}
+	}
+	for class, patterns := range in.Classes {
+		for _, pattern := range patterns {
+			list = append(list, protected.Rule{Class: class, Pattern: pattern})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b protected.Rule) int {
+		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Pattern, b.Pattern))
+	})
+	return list
+}
+
+// row writes an element of a list of structures of the package that is written.
+func row(out *bytes.Buffer, v any) {
+	text := literal(reflect.ValueOf(v), false)
+	pkg, _, _ := strings.Cut(reflect.TypeOf(v).String(), ".")
+	fmt.Fprintf(out, "\t%s,\n", strings.ReplaceAll(text[strings.IndexByte(text, '{'):], pkg+".", ""))
+}

@@ -1,0 +1,12 @@
+package setup
+
+func cursorFiles() []file {
+	return []file{{name: "hooks.json", example: "cursor/hooks.json", format: jsonFormat{cursorHooks, []setting{{path: []string{"version"}, value: 1}}}}}
+}
+
+func cursorHooks(o Options) (list []hooked) {
+	for _, event := range []string{"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "beforeTabFileRead"} {
+		list = append(list, hooked{[]string{"hooks", event}, object{{"command", o.hook("cursor")}, {"failClosed", true}, {"timeout", 60}}})
+	}
+	return list
+}
