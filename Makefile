@@ -48,7 +48,7 @@ MULTITOOL := node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool
 export ETHOS_SARIF_MULTITOOL ?= $(wildcard $(ETHOS_TEST_CLIENTS)/$(MULTITOOL))
 
 # Every file that could be generated, with its hash.
-SNAPSHOT = git ls-files -co --exclude-standard -z -- cmd pkg docs | xargs -0 sha256sum
+SNAPSHOT = git ls-files -co --exclude-standard -z -- cmd pkg docs examples README.md | xargs -0 sha256sum
 
 .PHONY: help
 help: ## list the targets

@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,30 +22,42 @@ import (
 	"ethos/pkg/shorttest"
 )
 
+// gate is what an agent's documentation says of the event before a tool call and of its answers: testdata/events/NAME.json.
+type gate struct {
+	Event    string   `json:"gate"`
+	Status   int      `json:"blocking_status"`        // 0 if none blocks
+	Answers  []string `json:"blocking_answers"`       // on standard output
+	AtStatus *int     `json:"answers_read_at_status"` // nil for any
+}
+
+func gateOf(dialect string) gate {
+	var g gate
+	text, err := os.ReadFile("../../testdata/events/" + dialect + ".json")
+	if err == nil {
+		err = json.Unmarshal(text, &g)
+	}
+	if err != nil || g.Event == "" || len(g.Answers) == 0 {
+		panic(fmt.Sprintf("testdata/events/%s.json: %v, %+v", dialect, err, g))
+	}
+	return g
+}
+
 // blockedIn reports whether an agent takes an answer for a refusal. It knows no more than the agents' documentation says.
 func blockedIn(dialect string, status cli.Status, stdout string) bool {
-	switch dialect {
-	case "claude", "codex", "gemini":
-		return status == 2 || status == 0 && (strings.Contains(stdout, `"permissionDecision":"deny"`) || strings.Contains(stdout, `"decision":"deny"`))
-	case "cursor":
-		return status == 2 || strings.Contains(stdout, `"permission":"deny"`)
-	case "copilot":
-		return status == 0 && strings.Contains(stdout, `"permissionDecision":"deny"`)
-	case "opencode", "mcp":
-		return strings.Contains(stdout, `"decision":"deny"`)
+	g := gateOf(dialect)
+	if g.Status != 0 && int(status) == g.Status {
+		return true
 	}
-	return false
+	says := func(answer string) bool { return strings.Contains(stdout, answer) }
+	return (g.AtStatus == nil || int(status) == *g.AtStatus) && slices.ContainsFunc(g.Answers, says)
 }
 
 // harmless is the record of an allowed command in a work space, as one agent would send it.
 func harmless(t *testing.T, dialect, workspace string) *record.Line {
 	t.Helper()
-	events := map[string]string{
-		"claude": "PreToolUse", "codex": "PreToolUse", "gemini": "BeforeTool", "cursor": "beforeShellExecution", "copilot": "preToolUse", "opencode": "tool.execute.before", "mcp": "tools/call",
-	}
 	e := hook.Event{
 		Action: record.Action{Kind: record.KindShell, Script: "ls -la", Cwd: workspace},
-		Actor:  record.Actor{Agent: dialect, Event: events[dialect], Tool: "Bash", Mode: record.ModeSafe},
+		Actor:  record.Actor{Agent: dialect, Event: gateOf(dialect).Event, Tool: "Bash", Mode: record.ModeSafe},
 	}
 	l, err := derived(e, "/home/nobody")
 	if err != nil {

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"os"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -21,10 +24,12 @@ const (
 	dialectsFile = "../hook/agents_generated.go"
 	recipesFile  = "../hook/setup/agents_generated.go"
 	pathsFile    = "../protected/paths_generated.go"
+	policyFile   = "../policy/packs/core/protected.yaml" // a list in it
 )
 
 type agentsText struct {
 	Version int64       `yaml:"version"`
+	Others  []string    `yaml:"others"`
 	Agents  []agentText `yaml:"agents"`
 }
 
@@ -97,6 +102,7 @@ func generateAgents(t *testing.T) map[string][]byte {
 		dialectsFile: source(t, "hook", "", agents.writeDialects),
 		recipesFile:  source(t, "setup", "", agents.writeRecipes),
 		pathsFile:    source(t, "protected", "", paths.write),
+		policyFile:   agents.inPolicy(t),
 	}
 }
 
@@ -139,6 +145,27 @@ func (in agentsText) writeRecipes(_ *testing.T, out *bytes.Buffer) {
 		fmt.Fprintf(out, "\t%sFiles,\n", a.Name)
 	}
 	out.WriteString("}\n")
+}
+
+// inPolicy returns the policies with the programs of all agents in the one that lets no agent start another without its
+// guards.
+func (in agentsText) inPolicy(t *testing.T) []byte {
+	text, err := os.ReadFile(policyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var programs []string
+	for _, a := range in.Agents {
+		programs = append(programs, strconv.Quote(a.Programs[0]))
+	}
+	for _, name := range in.Others {
+		programs = append(programs, strconv.Quote(name))
+	}
+	list := regexp.MustCompile(`(?s)(id: protected\.other_agent\n.*?c\.name in \[)[^\]]*`)
+	if !list.Match(text) {
+		t.Fatalf("%s: protected.other_agent has no list of programs", policyFile)
+	}
+	return list.ReplaceAll(text, []byte("${1}"+strings.Join(programs, ", ")))
 }
 
 // add takes the paths of an agent over.

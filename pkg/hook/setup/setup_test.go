@@ -15,7 +15,9 @@ import (
 	"ethos/pkg/capability"
 )
 
-var update = flag.Bool("update", false, "write the examples")
+//go:generate go test -count=1 -run "^(TestExamples|TestDocsNameTheAgents)$" -update .
+
+var update = flag.Bool("update", false, "write the examples, and the agents in docs/")
 
 // TestExamples: examples/ is what install writes for an agent without settings.
 func TestExamples(t *testing.T) {
@@ -27,7 +29,7 @@ func TestExamples(t *testing.T) {
 		for _, f := range files {
 			path := filepath.Join("../../../examples", f.Name)
 			if *update {
-				if err := os.WriteFile(path, f.Text, 0o644); err != nil {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, f.Text, 0o644)); err != nil {
 					t.Fatal(err)
 				}
 			}
