@@ -37,11 +37,13 @@ type gitWork struct {
 func (g *gitWork) read(a shell.Analysis) {
 	g.found, g.after, g.made = []record.Git{}, map[string]gitargs.Context{}, madeBy(a)
 	for i := range a.Shell.Commands {
-		g.command(&a.Shell.Commands[i], a.Partial[i], a.Cwds[i], 0)
+		g.command(&a, i, &a.Shell.Commands[i], 0)
 	}
 }
 
-func (g *gitWork) command(c *record.Command, partial []string, cwd string, depth int) {
+// command adds the entry of one command of an analysis; c is that command as it is recorded.
+func (g *gitWork) command(a *shell.Analysis, i int, c *record.Command, depth int) {
+	partial, cwd := a.Partial[i], a.Cwds[i]
 	if !gitargs.IsGit(c.Name) {
 		return
 	}
@@ -50,6 +52,9 @@ func (g *gitWork) command(c *record.Command, partial []string, cwd string, depth
 		return
 	}
 	r := g.reading(c, partial, cwd)
+	if !r.Discard.Any() {
+		r.Discard = replaces(r, a, i, g.d.opt.Tree)
+	}
 	r.Git.Loses = g.loses(r, cwd)
 	g.found = append(g.found, r.Git)
 	g.lacks.add(r.Incomplete...)
@@ -174,7 +179,7 @@ func (g *gitWork) run(run gitargs.Run, by *record.Command, dir string, depth int
 		c.Depth += by.Depth + 1
 		c.Line, c.Column = by.Line, by.Column
 		g.shell.Commands = append(g.shell.Commands, c)
-		g.command(&c, a.Partial[i], a.Cwds[i], depth+1)
+		g.command(&a, i, &c, depth+1)
 	}
 	g.merge(a)
 }

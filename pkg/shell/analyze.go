@@ -33,9 +33,11 @@ type Analysis struct {
 	// text with the expansions as written, or "" if the word may expand to several words.
 	Partial [][]string
 	Cwds    []string // parallel to Shell.Commands: the directory of each command; "" if unknown
-	Reads   []string // parallel to Shell.Reads: the absolute path with its ".." kept; "" if unknown
-	Writes  []string // parallel to Shell.Writes, likewise
-	Ethos   []EthosCall
+	// Replaced is parallel to Shell.Commands: the files that the command's standard output replaces.
+	Replaced [][]string
+	Reads    []string // parallel to Shell.Reads: the absolute path with its ".." kept; "" if unknown
+	Writes   []string // parallel to Shell.Writes, likewise
+	Ethos    []EthosCall
 }
 
 // Analyze reads script as sh -c would run it. The dialect is bash; commands that only a POSIX shell

@@ -42,6 +42,7 @@ type found struct {
 	stage   *stage
 	cwd     string
 	partial []string
+	out     []string
 	input   string
 	ethos   *ethosargs.Call
 	cleared bool
@@ -50,7 +51,7 @@ type found struct {
 
 // emit lists a command, unless the same one was already found at this position.
 func (c *walker) emit(inv invocation, name string) {
-	f := found{offset: inv.fields[0].at(0), stage: c.stage, cwd: c.cwd(inv), input: c.inputOf(inv), ethos: ethosCall(name, inv.fields), cleared: inv.cleared, asks: c.typedVariables(inv, name)}
+	f := found{offset: inv.fields[0].at(0), stage: c.stage, cwd: c.cwd(inv), out: c.replaced, input: c.inputOf(inv), ethos: ethosCall(name, inv.fields), cleared: inv.cleared, asks: c.typedVariables(inv, name)}
 	f.Command = record.Command{
 		Name: name, Path: inv.fields[0].text, Argv: argv(inv.fields), Raw: inv.raw,
 		Wrappers: inv.allWrappers(c), Within: c.within.list(), Depth: c.depth, Background: c.background,
@@ -211,6 +212,7 @@ func (a *analysis) result() Analysis {
 		f.Interactive = f.Interactive && !(pager(f.Name) && len(f.PipedTo) > 0) || f.asks && a.lacks&(lackUnresolved|lackOpaque) != 0
 		out.Shell.Commands = append(out.Shell.Commands, f.Command)
 		out.Cwds, out.Partial = append(out.Cwds, f.cwd), append(out.Partial, f.partial)
+		out.Replaced = append(out.Replaced, f.out)
 	}
 	out.Ethos = a.ethosCalls(&out.Shell)
 	out.Shell.Reads, out.Reads = paths(a.reads)

@@ -9,7 +9,7 @@ import (
 const byRedirect = "redirect"
 
 // redirected records redirections and returns the walker of the command that has them, with its
-// standard input.
+// standard input and output.
 func (c *walker) redirected(redirs []*syntax.Redirect) *walker {
 	in := *c
 	for _, r := range redirs {
@@ -20,36 +20,39 @@ func (c *walker) redirected(redirs []*syntax.Redirect) *walker {
 		if r.Hdoc != nil && !quotedStop(r.Word) {
 			c.scanParts(r.Hdoc.Parts, true)
 		}
-		if f, ok := c.redirect(r); ok {
+		f, replaced, ok := c.redirect(r)
+		if ok {
 			in.stdin = f
 		}
+		in.replaced = append(in.replaced[:len(in.replaced):len(in.replaced)], replaced...)
 	}
 	return &in
 }
 
-// redirect records one redirection. It returns the new standard input if that changes.
-func (c *walker) redirect(r *syntax.Redirect) (feed, bool) {
+// redirect records one redirection. It returns the new standard input if that changes, and
+// the files that standard output replaces.
+func (c *walker) redirect(r *syntax.Redirect) (in feed, replaced []string, changed bool) {
 	input := r.N == nil || r.N.Value == "0"
 	if (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && closesMore(r.Word) {
 		c.lack(lackParse)
 	}
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
-		return c.heredoc(r), input
+		return c.heredoc(r), nil, input
 	case syntax.WordHdoc:
 		text := c.one(r.Word)
 		text.text += "\n"
-		return feed{kind: feedString, text: text}, input
+		return feed{kind: feedString, text: text}, nil, input
 	case syntax.RdrIn:
-		return c.inputFile(r), input
+		return c.inputFile(r), nil, input
 	case syntax.DplIn:
 		if r.Word.Lit() == "-" {
-			return feed{closed: true}, input && c.stdin.kind == feedNone
+			return feed{closed: true}, nil, input && c.stdin.kind == feedNone
 		}
-		return feed{kind: feedFile, terminal: true}, input && r.Word.Lit() != "0"
+		return feed{kind: feedFile, terminal: true}, nil, input && r.Word.Lit() != "0"
 	}
-	c.outputFile(r)
-	return feed{kind: feedFile, terminal: typedFile(r.Word.Lit(), true)}, r.Op == syntax.RdrInOut && input
+	replaced = c.outputFile(r)
+	return feed{kind: feedFile, terminal: typedFile(r.Word.Lit(), true)}, replaced, r.Op == syntax.RdrInOut && input
 }
 
 func (c *walker) inputFile(r *syntax.Redirect) feed {
@@ -82,8 +85,9 @@ func (c *walker) deviceInput(device string) feed {
 	return feed{kind: feedFile, terminal: true}
 }
 
-// outputFile records an output redirection.
-func (c *walker) outputFile(r *syntax.Redirect) {
+// outputFile records an output redirection. It returns the files that standard output replaces, as
+// absolute paths.
+func (c *walker) outputFile(r *syntax.Redirect) (replaced []string) {
 	op := opTruncate
 	switch r.Op {
 	case syntax.AppOut, syntax.AppAll, syntax.AppClob, syntax.AppAllClob:
@@ -104,7 +108,11 @@ func (c *walker) outputFile(r *syntax.Redirect) {
 		}
 		c.risk(riskRedirect)
 		c.write(t, byRedirect, op)
+		if op == opTruncate && (r.N == nil || r.N.Value == "1") && t.absolute != "" {
+			replaced = append(replaced, t.absolute)
+		}
 	})
+	return replaced
 }
 
 // closesMore reports whether a word such as -rm follows >&. In bash >&- ends there, and rm begins
