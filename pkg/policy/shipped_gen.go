@@ -620,13 +620,41 @@ var shippedPolicies = []shippedPolicy{
 	},
 	{
 		policy: Policy{
+			ID: "code.named_program", Pack: "core", Principle: "readable-intent", Effect: "ask",
+			On:        []string{"exec", "shell"},
+			When:      "shell.commands.exists(c, glob(\"{./,../,/tmp/,/var/tmp/}**\", c.path) && c.within.exists(w, w in [\"go -exec\", \"go -toolexec\", \"go -vettool\", \"CC=\", \"CXX=\", \"LD=\", \"AR=\", \"CPP=\", \"GCCGO=\", \"PKG_CONFIG=\"] || w.matches(\"^make [A-Z0-9_]+=$\"))) || shell.commands.exists(c, c.name == \"go\" && \"env\" in c.argv && \"-w\" in c.argv && c.argv.exists(a, a.matches(\"^(CC|CXX|AR|FC|GCCGO|PKG_CONFIG|GOFLAGS|GOTOOLCHAIN)=\")))",
+			Message:   "A build or check would start a program of the work space in place of a tool.",
+			Remedy:    "Run that program by itself, where it can be read, or let a person choose the tool.",
+			Protected: true,
+			File:      "pack:core/code.yaml", Line: 278, Column: 5,
+		},
+		need: need{op: anyOf, of: []need{
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: matches, fact: 32 /* Command.path */, value: "{./,../,/tmp/,/var/tmp/}**"},
+				need{op: someValue, fact: 43 /* Command.within */},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: equals, fact: 31 /* Command.name */, value: "go"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "env"},
+				need{op: equals, fact: 39 /* Command.argv */, value: "-w"},
+				need{op: someValue, fact: 39 /* Command.argv */},
+			}},
+		}},
+		reads:  []string{"shell"},
+		digest: "a6da6076dbe45e60e5cd7b55e25b995fa8de739b64d110e78765e77ef60289fd",
+		from:   21084, to: 22512,
+	},
+	{
+		policy: Policy{
 			ID: "code.environment_program", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PERL5OPT\", \"PYTHONSTARTUP\"]\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name in [\"NODE_OPTIONS\", \"RUBYOPT\"] && a.value.matches(\"(^| )(-r|--require|--import|--loader)[ =]?\\\\S\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
 			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
 			Remedy:    "Run that program by itself, where it can be read.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 278, Column: 5,
+			File:      "pack:core/code.yaml", Line: 293, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -706,7 +734,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "9084a94c86ef86be704ef81c14ca735a972acc599e37dfbb51b61462e2608cf0",
-		from:   21084, to: 25131,
+		from:   22512, to: 26559,
 	},
 	{
 		policy: Policy{
@@ -716,7 +744,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts ethos-sandbox inside of ethos-sandbox, where no second boundary can be made.",
 			Remedy:    "Run the command itself, for example `make`; it has the boundary of what it runs in.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 336, Column: 5,
+			File:      "pack:core/code.yaml", Line: 351, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -734,7 +762,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "ethos", "shell"},
 		digest: "1a726c3e6322653f615f1dd6214892b5bd9a7c76b7f375b076e09d3b444b4576",
-		from:   25131, to: 25994,
+		from:   26559, to: 27422,
 	},
 	{
 		policy: Policy{
@@ -790,7 +818,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "77e874aced0f7869aa3f42ad721f124bb5b64d307cd1dd066b8da6a2e3d5be90",
-		from:   25994, to: 30165,
+		from:   27422, to: 31593,
 	},
 	{
 		policy: Policy{
@@ -811,7 +839,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "17f5bb408f4c38e100d0180651c2a19a3ef4dce06e4867ec29d2d4b6fa172a3f",
-		from:   30165, to: 31033,
+		from:   31593, to: 32461,
 	},
 	{
 		policy: Policy{
@@ -826,7 +854,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "unlisted_delete"},
 		reads:  []string{"shell"},
 		digest: "47e8d2012a30bee0508a1cdb31aa9397c2dc9106e2bf490cf180ed5662c00146",
-		from:   31033, to: 31101,
+		from:   32461, to: 32529,
 	},
 	{
 		policy: Policy{
@@ -859,7 +887,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   31101, to: 32040,
+		from:   32529, to: 33468,
 	},
 	{
 		policy: Policy{
@@ -911,7 +939,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   32040, to: 33401,
+		from:   33468, to: 34829,
 	},
 	{
 		policy: Policy{
@@ -1025,7 +1053,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "16c47a20f6768970aebeb40aa8e51e59015cfccf3840f1b0f529237606e2ed7a",
-		from:   33401, to: 43125,
+		from:   34829, to: 44553,
 	},
 	{
 		policy: Policy{
@@ -1053,7 +1081,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   43125, to: 44353,
+		from:   44553, to: 45781,
 	},
 	{
 		policy: Policy{
@@ -1122,7 +1150,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7cdc99ac91249cb5b56ae4b34132354da26a5b7171377b113c922d6442ddff8a",
-		from:   44353, to: 46359,
+		from:   45781, to: 47787,
 	},
 	{
 		policy: Policy{
@@ -1149,7 +1177,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   46359, to: 47048,
+		from:   47787, to: 48476,
 	},
 	{
 		policy: Policy{
@@ -1167,7 +1195,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   47048, to: 47283,
+		from:   48476, to: 48711,
 	},
 	{
 		policy: Policy{
@@ -1190,7 +1218,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5c5cc841d5a7dd13dfcf4fbbeaf60db1e7b2252b9bba3e68c5d453906eb6c3d8",
-		from:   47283, to: 47721,
+		from:   48711, to: 49149,
 	},
 	{
 		policy: Policy{
@@ -1208,7 +1236,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   47721, to: 47951,
+		from:   49149, to: 49379,
 	},
 	{
 		policy: Policy{
@@ -1237,7 +1265,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   47951, to: 48969,
+		from:   49379, to: 50397,
 	},
 	{
 		policy: Policy{
@@ -1256,7 +1284,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   48969, to: 49358,
+		from:   50397, to: 50786,
 	},
 	{
 		policy: Policy{
@@ -1277,7 +1305,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "496249438732e63c0798abe88e10015ba64040be45f526190d9b6747aaa3f36a",
-		from:   49358, to: 49909,
+		from:   50786, to: 51337,
 	},
 	{
 		policy: Policy{
@@ -1327,7 +1355,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "764aba08e37fa2fcaa1b7aadb7e28edf3123e6611a7b1fc7d27229d2d36ea30b",
-		from:   49909, to: 53810,
+		from:   51337, to: 55238,
 	},
 	{
 		policy: Policy{
@@ -1360,7 +1388,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "c9aa8b04c5c297492d952497d6af7d3b88f4e15a177754fbf1ef4e07d16e0f11",
-		from:   53810, to: 55500,
+		from:   55238, to: 56928,
 	},
 	{
 		policy: Policy{
@@ -1391,7 +1419,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   55500, to: 57286,
+		from:   56928, to: 58714,
 	},
 	{
 		policy: Policy{
@@ -1431,7 +1459,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   57286, to: 58689,
+		from:   58714, to: 60117,
 	},
 	{
 		policy: Policy{
@@ -1479,7 +1507,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   58689, to: 59981,
+		from:   60117, to: 61409,
 	},
 	{
 		policy: Policy{
@@ -1560,7 +1588,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   59981, to: 64506,
+		from:   61409, to: 65934,
 	},
 	{
 		policy: Policy{
@@ -1619,7 +1647,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8cb2a2d1b986690a88eae2b56d82dadb4ccd506501c75b6c0d37baa889fe0b28",
-		from:   64506, to: 66182,
+		from:   65934, to: 67610,
 	},
 	{
 		policy: Policy{
@@ -1656,7 +1684,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
-		from:   66182, to: 66897,
+		from:   67610, to: 68325,
 	},
 	{
 		policy: Policy{
@@ -1681,7 +1709,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
-		from:   66897, to: 67423,
+		from:   68325, to: 68851,
 	},
 	{
 		policy: Policy{
@@ -1822,7 +1850,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "b08f7ff6c1bdb4df46396024b263bd9eb3ec4d0f0cf6936de849d2d013649d95",
-		from:   67423, to: 72727,
+		from:   68851, to: 74155,
 	},
 	{
 		policy: Policy{
@@ -1896,7 +1924,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   72727, to: 76029,
+		from:   74155, to: 77457,
 	},
 	{
 		policy: Policy{
@@ -1920,7 +1948,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "24cad162a574b4519d1d4977709f5752b3db85be0493036f5d302ea6841718d7",
-		from:   76029, to: 80184,
+		from:   77457, to: 81612,
 	},
 	{
 		policy: Policy{
@@ -1950,7 +1978,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   80184, to: 82205,
+		from:   81612, to: 83633,
 	},
 	{
 		policy: Policy{
@@ -1999,7 +2027,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
-		from:   82205, to: 84141,
+		from:   83633, to: 85569,
 	},
 	{
 		policy: Policy{
@@ -2014,7 +2042,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   84141, to: 84522,
+		from:   85569, to: 85950,
 	},
 	{
 		policy: Policy{
@@ -2029,7 +2057,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   84522, to: 84831,
+		from:   85950, to: 86259,
 	},
 	{
 		policy: Policy{
@@ -2047,7 +2075,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   84831, to: 88144,
+		from:   86259, to: 89572,
 	},
 	{
 		policy: Policy{
@@ -2202,7 +2230,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "ab4310c20e5dab260388edfe39ebd5bf1fb4606a2bb5cecc398f866ca94b90b6",
-		from:   88144, to: 100738,
+		from:   89572, to: 102166,
 	},
 	{
 		policy: Policy{
@@ -2318,7 +2346,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   100738, to: 105287,
+		from:   102166, to: 106715,
 	},
 	{
 		policy: Policy{
@@ -2336,7 +2364,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   105287, to: 105520,
+		from:   106715, to: 106948,
 	},
 	{
 		policy: Policy{
@@ -2421,7 +2449,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   105520, to: 107680,
+		from:   106948, to: 109108,
 	},
 	{
 		policy: Policy{
@@ -2452,7 +2480,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   107680, to: 108774,
+		from:   109108, to: 110202,
 	},
 	{
 		policy: Policy{
@@ -2471,7 +2499,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   108774, to: 109187,
+		from:   110202, to: 110615,
 	},
 	{
 		policy: Policy{
@@ -2490,7 +2518,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   109187, to: 109601,
+		from:   110615, to: 111029,
 	},
 	{
 		policy: Policy{
@@ -2509,7 +2537,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "a44ae264730ba616bbed3a07c819f87c5f9a86492e5c51d25d6c4bf9fb41b17d",
-		from:   109601, to: 110013,
+		from:   111029, to: 111441,
 	},
 	{
 		policy: Policy{
@@ -2535,7 +2563,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   110013, to: 110958,
+		from:   111441, to: 112386,
 	},
 	{
 		policy: Policy{
@@ -2554,7 +2582,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   110958, to: 111374,
+		from:   112386, to: 112802,
 	},
 	{
 		policy: Policy{
@@ -2569,7 +2597,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 24 /* ethos */},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   111374, to: 111624,
+		from:   112802, to: 113052,
 	},
 	{
 		policy: Policy{
@@ -2604,7 +2632,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   111624, to: 112355,
+		from:   113052, to: 113783,
 	},
 	{
 		policy: Policy{
@@ -2628,7 +2656,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   112355, to: 112876,
+		from:   113783, to: 114304,
 	},
 	{
 		policy: Policy{
@@ -2642,7 +2670,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   112876, to: 113150,
+		from:   114304, to: 114578,
 	},
 	{
 		policy: Policy{
@@ -2656,7 +2684,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   113150, to: 113216,
+		from:   114578, to: 114644,
 	},
 	{
 		policy: Policy{
@@ -2690,7 +2718,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   113216, to: 113876,
+		from:   114644, to: 115304,
 	},
 	{
 		policy: Policy{
@@ -2723,7 +2751,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   113876, to: 114455,
+		from:   115304, to: 115883,
 	},
 	{
 		policy: Policy{
@@ -2873,7 +2901,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   114455, to: 120095,
+		from:   115883, to: 121523,
 	},
 	{
 		policy: Policy{
@@ -2954,7 +2982,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   120095, to: 122153,
+		from:   121523, to: 123581,
 	},
 	{
 		policy: Policy{
@@ -2981,7 +3009,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   122153, to: 123407,
+		from:   123581, to: 124835,
 	},
 	{
 		policy: Policy{
@@ -3001,7 +3029,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   123407, to: 124942,
+		from:   124835, to: 126370,
 	},
 	{
 		policy: Policy{
@@ -3018,7 +3046,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   124942, to: 125485,
+		from:   126370, to: 126913,
 	},
 	{
 		policy: Policy{
@@ -3057,7 +3085,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cb95b0597a0b52500826b18e1404671858a554bdfbffba0261f841ed6d6cd478",
-		from:   125485, to: 126729,
+		from:   126913, to: 128157,
 	},
 	{
 		policy: Policy{
@@ -3074,7 +3102,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   126729, to: 126952,
+		from:   128157, to: 128380,
 	},
 	{
 		policy: Policy{
@@ -3091,7 +3119,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   126952, to: 127256,
+		from:   128380, to: 128684,
 	},
 	{
 		policy: Policy{
@@ -3112,7 +3140,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "562fc889e3bdbcfa97b17eefc4cef87b0dd541f362114fc3e1310133c496a085",
-		from:   127256, to: 127680,
+		from:   128684, to: 129108,
 	},
 	{
 		policy: Policy{
@@ -3147,7 +3175,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   127680, to: 128691,
+		from:   129108, to: 130119,
 	},
 	{
 		policy: Policy{
@@ -3164,7 +3192,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   128691, to: 128919,
+		from:   130119, to: 130347,
 	},
 	{
 		policy: Policy{
@@ -3189,7 +3217,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "59760a72ff3f7e0cfd681b92d0e9a4325c337b4affc97a61eda6570a72e44c52",
-		from:   128919, to: 129417,
+		from:   130347, to: 130845,
 	},
 	{
 		policy: Policy{
@@ -3212,7 +3240,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "5f874f62b22d3054d1944ff6b67f59e1bafe6a47f35c937b94211337d2eb4244",
-		from:   129417, to: 129883,
+		from:   130845, to: 131311,
 	},
 	{
 		policy: Policy{
@@ -3229,7 +3257,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   129883, to: 130124,
+		from:   131311, to: 131552,
 	},
 	{
 		policy: Policy{
@@ -3246,7 +3274,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   130124, to: 130350,
+		from:   131552, to: 131778,
 	},
 	{
 		policy: Policy{
@@ -3263,7 +3291,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   130350, to: 130584,
+		from:   131778, to: 132012,
 	},
 	{
 		policy: Policy{
@@ -3284,7 +3312,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   130584, to: 130899,
+		from:   132012, to: 132327,
 	},
 	{
 		policy: Policy{
@@ -3301,7 +3329,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   130899, to: 131112,
+		from:   132327, to: 132540,
 	},
 	{
 		policy: Policy{
@@ -3319,7 +3347,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   131112, to: 131396,
+		from:   132540, to: 132824,
 	},
 	{
 		policy: Policy{
@@ -3336,7 +3364,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   131396, to: 131634,
+		from:   132824, to: 133062,
 	},
 	{
 		policy: Policy{
@@ -3353,7 +3381,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   131634, to: 131871,
+		from:   133062, to: 133299,
 	},
 	{
 		policy: Policy{
@@ -3367,7 +3395,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   131871, to: 131926,
+		from:   133299, to: 133354,
 	},
 	{
 		policy: Policy{
@@ -3381,7 +3409,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   131926, to: 131987,
+		from:   133354, to: 133415,
 	},
 	{
 		policy: Policy{
@@ -3395,7 +3423,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   131987, to: 132046,
+		from:   133415, to: 133474,
 	},
 	{
 		policy: Policy{
@@ -3409,7 +3437,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   132046, to: 132202,
+		from:   133474, to: 133630,
 	},
 	{
 		policy: Policy{
@@ -3423,7 +3451,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   132202, to: 132273,
+		from:   133630, to: 133701,
 	},
 	{
 		policy: Policy{
@@ -3447,7 +3475,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   132273, to: 132595,
+		from:   133701, to: 134023,
 	},
 	{
 		policy: Policy{
@@ -3467,7 +3495,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   132595, to: 134130,
+		from:   134023, to: 135558,
 	},
 	{
 		policy: Policy{
@@ -3484,7 +3512,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   134130, to: 134673,
+		from:   135558, to: 136101,
 	},
 	{
 		policy: Policy{
@@ -3523,7 +3551,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1018755b8071a346032c6b0a19209f2c1c6c69b6cbbb619b99e273e80f3bc6a2",
-		from:   134673, to: 135917,
+		from:   136101, to: 137345,
 	},
 	{
 		policy: Policy{
@@ -3539,7 +3567,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   135917, to: 141135,
+		from:   137345, to: 142563,
 	},
 	{
 		policy: Policy{
@@ -3561,7 +3589,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   141135, to: 141659,
+		from:   142563, to: 143087,
 	},
 	{
 		policy: Policy{
@@ -3587,7 +3615,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   141659, to: 142273,
+		from:   143087, to: 143701,
 	},
 	{
 		policy: Policy{
@@ -3603,7 +3631,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "f693e7eaed04a4b4edd271877bc2ef05e91a1ede8ba1fa6c480cf9069ec33088",
-		from:   142273, to: 142278,
+		from:   143701, to: 143706,
 	},
 	{
 		policy: Policy{
@@ -3628,7 +3656,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "2da99d08dc5d0d48448185f04b2c5ebba43203318dff06e573b0b90f634d96ac",
-		from:   142278, to: 143234,
+		from:   143706, to: 144662,
 	},
 	{
 		policy: Policy{
@@ -3661,7 +3689,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   143234, to: 143781,
+		from:   144662, to: 145209,
 	},
 	{
 		policy: Policy{
@@ -3677,7 +3705,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   143781, to: 143786,
+		from:   145209, to: 145214,
 	},
 	{
 		policy: Policy{
@@ -3693,7 +3721,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   143786, to: 144204,
+		from:   145214, to: 145632,
 	},
 	{
 		policy: Policy{
@@ -3709,7 +3737,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "93da16716fe1594c4a82d38534855dfd3089f91e552604179ccd4b858f435efe",
-		from:   144204, to: 144468,
+		from:   145632, to: 145896,
 	},
 	{
 		policy: Policy{
@@ -3725,7 +3753,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   144468, to: 144973,
+		from:   145896, to: 146401,
 	},
 	{
 		policy: Policy{
@@ -3758,7 +3786,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   144973, to: 145520,
+		from:   146401, to: 146948,
 	},
 	{
 		policy: Policy{
@@ -3848,7 +3876,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   145520, to: 150378,
+		from:   146948, to: 151806,
 	},
 	{
 		policy: Policy{
@@ -3864,6 +3892,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   150378, to: 150383,
+		from:   151806, to: 151811,
 	},
 }

@@ -23,6 +23,7 @@ func (c *walker) effects(inv invocation, name string) {
 		return
 	}
 	do.words(inv)
+	do.variables(inv)
 	c.shown(inv, name)
 	c.quotedFiles(inv, name)
 	u := findUtility(name)

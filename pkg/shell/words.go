@@ -28,26 +28,41 @@ var wordEffects = [...]wordEffect{
 	{name: "7zz", target: "second", when: "a u d rn"},
 	{name: "age", writes: "o output", reads: "i identity R recipients-file"},
 	{name: "aria2c", writes: "o out d dir l log", runs: "on-download-complete on-download-error on-download-start on-download-stop on-bt-download-complete", reads: "i input-file"},
+	{name: "bazel", runs: "run_under"},
+	{name: "bazelisk", runs: "run_under"},
 	{name: "bison", writes: "o output"},
 	{name: "c++", runs: "wrapper"},
 	{name: "cargo", runs: "s shell"}, // of cargo watch
 	{name: "cc", runs: "wrapper"},
 	{name: "clang", runs: "wrapper"},
+	{name: "clang++", runs: "wrapper"},
 	{name: "convert", target: "last"},
 	{name: "cpio", writes: "O", reads: "I F"},
 	{name: "crudini", target: "first", when: "--set --del --merge"},
 	{name: "dasel", target: "all", when: "put"},
 	{name: "dos2unix", target: "all"},
+	{name: "dpkg", runs: "pre-invoke post-invoke"},
 	{name: "dump", writes: "f"},
 	{name: "ffmpeg", target: "last"},
 	{name: "flex", writes: "o outfile"},
+	{name: "fzf", runs: "preview"},
 	{name: "g++", runs: "wrapper"},
 	{name: "gcc", runs: "wrapper"},
 	{name: "go", runs: "exec toolexec vettool"},
+	{name: "gotestsum", runs: "post-run-command"},
+	{name: "gpg", runs: "agent-program dirmngr-program photo-viewer pinentry-program"},
+	{name: "gpg2", runs: "agent-program dirmngr-program photo-viewer pinentry-program"},
+	{name: "helm", runs: "post-renderer"},
+	{name: "helmfile", runs: "b helm-binary"},
+	{name: "java", runs: "XX:OnError XX:OnOutOfMemoryError"},
+	{name: "latexmk", runs: "pdflatex latex xelatex lualatex"},
+	{name: "lynx", runs: "editor"},
 	{name: "lz4", target: "last"},
 	{name: "mac2unix", target: "all"},
 	{name: "magick", target: "last"},
 	{name: "man", runs: "P pager H html"},
+	{name: "mariadb", runs: "pager"},
+	{name: "meson", runs: "wrap wrapper"},
 	{name: "mongodump", writes: "o out archive"},
 	{name: "mongoexport", writes: "o out"},
 	{name: "msgattrib", writes: "o output-file"},
@@ -57,6 +72,7 @@ var wordEffects = [...]wordEffect{
 	{name: "msgfmt", writes: "o output-file"},
 	{name: "msgmerge", writes: "o output-file"},
 	{name: "msguniq", writes: "o output-file"},
+	{name: "mysql", runs: "pager"},
 	{name: "mysqldump", writes: "r result-file"},
 	{name: "nano", runs: "s speller"},
 	{name: "nasm", writes: "o l", reads: "@"},
@@ -66,19 +82,23 @@ var wordEffects = [...]wordEffect{
 	{name: "nmap", writes: "oN oX oG oA oS", reads: "iL excludefile"},
 	{name: "objcopy", target: "last"},
 	{name: "openvpn", runs: "up down route-up ipchange tls-verify learn-address client-connect client-disconnect auth-user-pass-verify", writes: "log log-append status writepid", reads: "config"},
+	{name: "pandoc", runs: "filter F pdf-engine"},
 	{name: "pg_dump", writes: "f file"},
 	{name: "pg_dumpall", writes: "f file"},
 	{name: "pico", runs: "s"},
 	{name: "rage", writes: "o output"},
 	{name: "rar", target: "second", when: "a u m d"},
 	{name: "restic", writes: "target t", reads: "files-from"},
+	{name: "rustdoc", runs: "test-runtool runtool"},
 	{name: "sd", target: "third"},
 	{name: "strip", writes: "o"},
-	{name: "tcpdump", writes: "w", reads: "r F V"},
+	{name: "tcpdump", runs: "z", writes: "w", reads: "r F V"},
+	{name: "terragrunt", runs: "terragrunt-tfpath tf-path"},
 	{name: "tic", writes: "o"},
 	{name: "tshark", writes: "w", reads: "r"},
 	{name: "unix2dos", target: "all"},
 	{name: "uudecode", writes: "o output-file"},
+	{name: "wget", runs: "use-askpass"},
 	{name: "xgettext", writes: "o output"},
 	{name: "xmlstarlet", target: "last", when: "-L --inplace"},
 	{name: "xsltproc", writes: "o output"},
@@ -114,6 +134,8 @@ func (do *doing) words(inv invocation) {
 		}
 		value := f
 		switch {
+		case w.attaches(f.text):
+			option, value = f.text[1:2], f.from(2)
 		case attached:
 			value = f.from(strings.IndexByte(f.text, '=') + 1)
 		case i+1 < len(args):
@@ -131,8 +153,8 @@ func (do *doing) words(inv invocation) {
 				in.fields = append(in.fields, part)
 			}
 			do.dispatch(in)
-		case contains(strings.Fields(w.runs), option):
-			do.shellCode(value, do.by+" "+f.text, dialectAny, &positional{dyn: true}, inv)
+		case contains(strings.Fields(w.runs), option) && value.text != "":
+			do.shellCode(value, do.by+" -"+option, dialectAny, &positional{dyn: true}, inv)
 		case contains(strings.Fields(w.writes), option) && value.text != "-":
 			do.writeOne(value, opWrite)
 		case contains(strings.Fields(w.reads), option):
@@ -142,6 +164,15 @@ func (do *doing) words(inv invocation) {
 	if found {
 		do.written(w.target, args, operands)
 	}
+}
+
+// attaches reports whether a word is a short option that runs code, with its value attached: -P./x.
+func (w *wordEffect) attaches(word string) bool {
+	if len(word) < 3 || word[1] == '-' || word[2] == '=' || !contains(strings.Fields(w.runs), word[1:2]) {
+		return false
+	}
+	name, _, _ := strings.Cut(word[1:], "=")
+	return !contains(strings.Fields(w.runs+" "+w.writes+" "+w.reads), name)
 }
 
 // byComma yields the parts of a text between commas, with their offsets.

@@ -1,0 +1,96 @@
+package shell
+
+import (
+	"strings"
+
+	"ethos/pkg/snippet"
+)
+
+// programVariables are variables whose value build tools, and those that show text, run as a command
+// or as the beginning of one: GNU make manual, "Variables Used by Implicit Rules"; go help
+// environment; man(1); rsync(1); kubectl diff.
+const programVariables = " CC CXX CPP AS AR LD NM RANLIB STRIP OBJCOPY OBJDUMP FC F77 LEX YACC GCCGO PKG_CONFIG MAKE HOSTCC HOSTCXX PAGER MANPAGER BROWSER RSYNC_RSH CVS_RSH SVN_SSH KUBECTL_EXTERNAL_DIFF "
+
+// usualPrograms are what these variables name every day, behind a prefix for another machine and
+// before a version: aarch64-linux-gnu-gcc-13.
+const usualPrograms = " cc c++ gcc g++ clang clang++ tcc icc icx cpp gfortran as ld lld gold mold ar nm ranlib strip objcopy objdump lex flex yacc bison pkg-config make gmake "
+
+// usual reports whether a value names a program of the system for what the variable is for. The
+// variable then changes nothing that a person would want to know.
+func usual(value string) bool {
+	words := strings.Fields(value)
+	if len(words) > 1 && contains([]string{"ccache", "sccache", "distcc", "icecc"}, words[0]) {
+		words = words[1:]
+	}
+	if len(words) == 0 || strings.ContainsAny(value, ";&|<>$`(){}\n\"'\\") {
+		return false
+	}
+	name := words[0]
+	for _, dir := range []string{"/usr/bin/", "/bin/", "/usr/local/bin/"} {
+		name = strings.TrimPrefix(name, dir)
+	}
+	name = strings.TrimRight(strings.TrimRight(name, "0123456789."), "-")
+	if len(words) == 1 && contains([]string{"sh", "bash", "dash", "zsh", "ksh"}, name) {
+		return true
+	}
+	for i := range len(name) {
+		if (i == 0 || name[i-1] == '-') && strings.Contains(usualPrograms, " "+name[i:]+" ") {
+			return !strings.Contains(name, "/")
+		}
+	}
+	return false
+}
+
+func namesProgram(name string) bool { return strings.Contains(programVariables, " "+name+" ") }
+
+// variables follows the programs that variables name: those in front of a command, and those that
+// make gets as operands. A value that is not static is left out, because a path that comes from a
+// variable is an everyday one.
+func (do *doing) variables(inv invocation) {
+	for _, a := range inv.env {
+		switch {
+		case !a.value.static():
+		case namesProgram(a.name) && !usual(a.value.text):
+			do.shellCode(a.value, a.name+"=", dialectAny, &positional{dyn: true}, inv)
+		case a.name == "GOFLAGS":
+			do.goFlags(a.value, inv)
+		case do.by == "make" && (a.name == "MAKEFLAGS" || a.name == "GNUMAKEFLAGS"):
+			do.makeText(a.value.text, a.name+"=", inv)
+		}
+	}
+	if do.by != "make" && do.by != "gmake" {
+		return
+	}
+	for _, f := range inv.fields[1:] {
+		name, value, ok := strings.Cut(f.text, "=")
+		if !ok || isOption(f) || !f.static() {
+			continue
+		}
+		runs := strings.HasSuffix(name, "!")
+		if name = strings.TrimRight(name, ":?+!"); runs || (namesProgram(name) || name == "SHELL") && !usual(value) {
+			value = ":;" + value
+		}
+		do.makeText(value, "make "+name+"=", inv)
+	}
+}
+
+// makeText follows what make runs because of a text in its language.
+func (do *doing) makeText(text, label string, inv invocation) {
+	if strings.ContainsAny(text, "$;") {
+		do.snippet(inv, label, snippet.Read(snippet.Makefile, text))
+	}
+}
+
+// goFlags follows the programs that options in GOFLAGS name.
+func (do *doing) goFlags(flags field, inv invocation) {
+	at := 0
+	for word := range strings.FieldsSeq(flags.text) {
+		at += strings.Index(flags.text[at:], word)
+		option, value, ok := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		if ok && contains([]string{"exec", "toolexec", "vettool"}, option) {
+			code := flags.from(at + len(word) - len(value))
+			code.text = value
+			do.shellCode(code, "go -"+option, dialectAny, &positional{dyn: true}, inv)
+		}
+	}
+}
