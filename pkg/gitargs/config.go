@@ -1,6 +1,7 @@
 package gitargs
 
 import (
+	"slices"
 	"strings"
 
 	"ethos/pkg/record"
@@ -133,11 +134,11 @@ func commandVariable(section, variable string) bool {
 	case "merge":
 		return variable == "driver"
 	case "filter", "lfs":
-		return has([]string{"clean", "smudge", "process", "path"}, variable)
+		return slices.Contains([]string{"clean", "smudge", "process", "path"}, variable)
 	case "trailer":
 		return variable == "command" || variable == "cmd"
 	case "sendemail":
-		return has([]string{"smtpserver", "sendmailcmd", "tocmd", "cccmd", "headercmd"}, variable)
+		return slices.Contains([]string{"smtpserver", "sendmailcmd", "tocmd", "cccmd", "headercmd"}, variable)
 	case "tar", "hook":
 		return variable == "command"
 	}

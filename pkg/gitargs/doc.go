@@ -2,8 +2,7 @@
 // clustered options, refspecs, pathspecs, and configuration given on the command line or in the
 // environment.
 //
-// Begin with [Read], which returns everything that is known about one command. [Parse] returns the
-// part of it that goes into a record.
+// Begin with [Read], which returns everything that is known about one command.
 //
 //	r := gitargs.Read(argv, gitargs.Context{Repo: repo.Record, Config: repo.Config, Refs: refs})
 //	r.Git.Dangers // hook_bypass force_push …

@@ -2,6 +2,7 @@ package gitargs
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -32,7 +33,7 @@ var messages = []string{"commit", "tag", "merge", "revert", "cherry-pick", "note
 func (c *call) edits() {
 	for _, e := range c.editors {
 		switch sub := c.out.Git.Subcommand; {
-		case sub == "rebase" && (picks(e.Value) || e.Key == "core.editor" && c.listElsewhere()), has(messages, sub), len(c.out.Git.Class) == 1 && c.out.Git.Class[0] == "read":
+		case sub == "rebase" && (picks(e.Value) || e.Key == "core.editor" && c.listElsewhere()), slices.Contains(messages, sub), len(c.out.Git.Class) == 1 && c.out.Git.Class[0] == "read":
 			c.out.Runs = append(c.out.Runs, Run{Via: "editor " + e.Key, Script: e.Value + ` "$@"`, Argv: Words("COMMIT_EDITMSG")})
 		default:
 			c.out.danger("config_exec")
@@ -60,14 +61,14 @@ func picks(line string) bool {
 	edits := 0
 	for _, w := range words[min(1, len(words)):] {
 		switch {
-		case has([]string{"-i", "-E", "-r", "-e", "-ie", "-i.bak"}, w):
+		case slices.Contains([]string{"-i", "-E", "-r", "-e", "-ie", "-i.bak"}, w):
 		case picked().MatchString(w):
 			edits++
 		default:
 			return false
 		}
 	}
-	return edits > 0 && has([]string{"sed", "gsed", "/bin/sed", "/usr/bin/sed"}, words[0])
+	return edits > 0 && slices.Contains([]string{"sed", "gsed", "/bin/sed", "/usr/bin/sed"}, words[0])
 }
 
 // picked matches a list of sed commands: an address, and a deletion, or a substitution of the first

@@ -90,7 +90,7 @@ func (c *call) placeVariable(a record.Assignment) {
 			c.out.danger("exec_path")
 		}
 	case "GIT_ALLOW_PROTOCOL":
-		if a.Value == nil || has(strings.Split(value, ":"), "ext") || has(strings.Split(value, ":"), "fd") {
+		if a.Value == nil || slices.Contains(strings.Split(value, ":"), "ext") || slices.Contains(strings.Split(value, ":"), "fd") {
 			c.out.danger("config_exec")
 		}
 	default:

@@ -190,7 +190,7 @@ func (l lab) settings(list []string) func() {
 func refused(out string) bool { return !strings.Contains(out, "To ") }
 
 func covered(branch string, patterns []string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { return MatchBranch(p, branch) })
+	return slices.ContainsFunc(patterns, func(p string) bool { return overlap(p, branch) })
 }
 
 // moved reads the destinations out of porcelain output: "<flag>\t<from>:<to>\t<summary>".
@@ -340,7 +340,7 @@ func TestCheckoutAgreesWithGit(t *testing.T) {
 		words := append([]string{"checkout"}, strings.Fields(line)...)
 		l.run(l.work, words...)
 		lost := l.read("f") != "new" || l.read("g") != "new"
-		got := Parse(Words(append([]string{"git"}, words...)...), ctx)
+		got := Read(Words(append([]string{"git"}, words...)...), ctx).Git
 		if said := slices.Contains(got.Dangers, "checkout_discard"); said != lost {
 			t.Errorf("git checkout %s: changes lost %v, dangers %q", line, lost, got.Dangers)
 		}

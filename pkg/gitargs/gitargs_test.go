@@ -62,7 +62,7 @@ func list(items []string) string { return strings.Join(items, " ") }
 
 func TestDangers(t *testing.T) {
 	for _, tt := range dangerCases {
-		got := Parse(line(t, tt.line), work(tt.config...))
+		got := Read(line(t, tt.line), work(tt.config...)).Git
 		want := strings.Fields(tt.dangers)
 		slices.Sort(want)
 		if list(got.Dangers) != list(want) {
@@ -73,7 +73,7 @@ func TestDangers(t *testing.T) {
 
 func TestClass(t *testing.T) {
 	for _, tt := range classCases {
-		if got := Parse(line(t, tt.line), work()); list(got.Class) != tt.class {
+		if got := Read(line(t, tt.line), work()).Git; list(got.Class) != tt.class {
 			t.Errorf("%s\n  class %q\n  want  %q", tt.line, list(got.Class), tt.class)
 		}
 	}
@@ -96,7 +96,7 @@ func TestTargets(t *testing.T) {
 func TestWrites(t *testing.T) {
 	for _, tt := range writeCases {
 		var got []string
-		for _, w := range Writes(line(t, tt.line), work()) {
+		for _, w := range Read(line(t, tt.line), work()).Writes {
 			got = append(got, w.Op+":"+w.Path)
 		}
 		if list(got) != tt.writes {
@@ -133,7 +133,7 @@ func TestEnvironment(t *testing.T) {
 	for _, tt := range envCases {
 		ctx := work()
 		ctx.Env = []record.Assignment{assign(tt.env)}
-		if got := Parse(line(t, tt.line), ctx); list(got.Dangers) != tt.dangers {
+		if got := Read(line(t, tt.line), ctx).Git; list(got.Dangers) != tt.dangers {
 			t.Errorf("%s %s\n  dangers %q\n  want    %q", tt.env, tt.line, list(got.Dangers), tt.dangers)
 		}
 	}
@@ -144,7 +144,7 @@ func TestConfigCount(t *testing.T) {
 	for _, e := range []string{"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.hooksPath", "GIT_CONFIG_VALUE_0=/x", "GIT_CONFIG_KEY_1=push.default", "GIT_CONFIG_VALUE_1=matching"} {
 		ctx.Env = append(ctx.Env, assign(e))
 	}
-	got := Parse(line(t, "git push"), ctx)
+	got := Read(line(t, "git push"), ctx).Git
 	if list(got.Dangers) != "config_hooks_path hook_bypass push_protected_branch" || list(got.BranchTargets) != "feature main topic" {
 		t.Errorf("dangers %q targets %q", got.Dangers, got.BranchTargets)
 	}
@@ -189,22 +189,8 @@ func TestAfter(t *testing.T) {
 	} {
 		ctx := work()
 		ctx = Read(line(t, tt.first), ctx).After(ctx)
-		if got := Parse(line(t, tt.second), ctx); list(got.Dangers) != tt.dangers {
+		if got := Read(line(t, tt.second), ctx).Git; list(got.Dangers) != tt.dangers {
 			t.Errorf("%s; %s\n  dangers %q\n  want    %q", tt.first, tt.second, list(got.Dangers), tt.dangers)
-		}
-	}
-}
-
-func TestMatchBranch(t *testing.T) {
-	for _, tt := range []struct {
-		pattern, name string
-		match         bool
-	}{
-		{"main", "main", true}, {"main", "maint", false}, {"release/*", "release/1", true}, {"release/*", "release/1/2", true},
-		{"*", "x", true}, {"v?", "v1", true}, {"v?", "v", false}, {"*-stable", "x-stable", true}, {"", "", true},
-	} {
-		if got := MatchBranch(tt.pattern, tt.name); got != tt.match {
-			t.Errorf("MatchBranch(%q, %q) = %v", tt.pattern, tt.name, got)
 		}
 	}
 }
@@ -216,6 +202,7 @@ func TestOverlap(t *testing.T) {
 	}{
 		{"*", "main", true}, {"main", "*", true}, {"release/*", "rel*", true}, {"topic/*", "main", false}, {"a*b", "ac*b", true},
 		{"a*c", "b*c", false}, {"?ain", "main", true}, {"*x", "y*", true}, {"a", "b", false}, {"*", "", true},
+		{"main", "maint", false}, {"release/*", "release/1/2", true}, {"v?", "v1", true}, {"v?", "v", false}, {"*-stable", "x-stable", true}, {"", "", true},
 	} {
 		if got := overlap(tt.a, tt.b); got != tt.want {
 			t.Errorf("overlap(%q, %q) = %v", tt.a, tt.b, got)

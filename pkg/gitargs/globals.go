@@ -1,6 +1,7 @@
 package gitargs
 
 import (
+	"slices"
 	"strings"
 
 	"ethos/pkg/record"
@@ -27,15 +28,15 @@ func (c *call) globals(argv []*string) []*string {
 		word := *argv[0]
 		name, value, attached := strings.Cut(word, "=")
 		switch {
-		case has(printers[:], word):
+		case slices.Contains(printers[:], word):
 			return append([]*string{printed(word)}, argv[1:]...)
-		case has(globalFlags[:], word):
+		case slices.Contains(globalFlags[:], word):
 			c.global(word, "", true)
 			argv = argv[1:]
-		case name == "--exec-path" || strings.HasPrefix(name, "--") && attached && has(globalArgs[:], name):
+		case name == "--exec-path" || strings.HasPrefix(name, "--") && attached && slices.Contains(globalArgs[:], name):
 			c.global(name, value, true)
 			argv = argv[1:]
-		case has(globalArgs[:], word) && len(argv) > 1:
+		case slices.Contains(globalArgs[:], word) && len(argv) > 1:
 			c.global(word, text(argv[1]), argv[1] != nil)
 			if argv[1] == nil {
 				c.unseen++
@@ -178,7 +179,7 @@ func (c *call) configEnv(entry string, static bool) {
 // matters reports whether the value of a key changes what a command means.
 func matters(key string) bool {
 	section, _, _ := strings.Cut(key, ".")
-	return kindOf(key) != kindNone || has([]string{"remote", "branch", "push", "url", "gc", "clean", "core", "commit", "tag", "help", "safe"}, section)
+	return kindOf(key) != kindNone || slices.Contains([]string{"remote", "branch", "push", "url", "gc", "clean", "core", "commit", "tag", "help", "safe"}, section)
 }
 
 // unknownValue records a configuration key whose value is not known, and assumes the worst.
@@ -204,15 +205,6 @@ func systemExecPath(dir string) bool {
 	case "/usr/lib/git-core", "/usr/libexec/git-core", "/usr/local/libexec/git-core", "/usr/local/lib/git-core",
 		"/Library/Developer/CommandLineTools/usr/libexec/git-core", "/opt/homebrew/opt/git/libexec/git-core":
 		return true
-	}
-	return false
-}
-
-func has(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
 	}
 	return false
 }

@@ -1,6 +1,7 @@
 package gitargs
 
 import (
+	"slices"
 	"strings"
 
 	"ethos/pkg/record"
@@ -76,7 +77,7 @@ func program(line, names string) bool {
 			return false
 		}
 	}
-	return has(strings.Fields(names), name)
+	return slices.Contains(strings.Fields(names), name)
 }
 
 // harmless reports whether an argument of an editor or a pager only changes its appearance. It is
@@ -159,7 +160,7 @@ func plainHelper(value string) bool {
 			return false
 		}
 	}
-	return has([]string{"store", "cache", "osxkeychain", "libsecret", "manager", "manager-core", "wincred", "gnome-keyring"}, words[0])
+	return slices.Contains([]string{"store", "cache", "osxkeychain", "libsecret", "manager", "manager-core", "wincred", "gnome-keyring"}, words[0])
 }
 
 // plainLFS reports whether a setting is one that `git lfs install` writes.

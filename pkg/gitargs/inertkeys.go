@@ -1,6 +1,9 @@
 package gitargs
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Inert reports whether a setting of a repository's own configuration only changes how git's own
 // code behaves inside that repository: it starts no program, names no file to read or write, and
@@ -48,7 +51,9 @@ var inertKeys = map[string]func(string) bool{
 	"core.sparsecheckout": boolean, "core.sparsecheckoutcone": boolean, "core.quotepath": boolean, "core.untrackedcache": word, "core.fsmonitor": boolean,
 	"core.splitindex": boolean, "core.preloadindex": boolean, "core.multipackindex": boolean, "core.commitgraph": boolean, "core.longpaths": boolean,
 	"core.fscache": boolean, "core.compression": number, "core.loosecompression": number, "core.bigfilethreshold": word, "core.abbrev": word,
-	"core.trustctime": boolean, "core.checkstat": word, "core.whitespace": word, "core.sharedrepository": shared, "core.commentchar": word,
+	"core.trustctime": boolean, "core.checkstat": word, "core.whitespace": word, "core.commentchar": word,
+	// Anyone else who can write to a repository can make its owner run something.
+	"core.sharedrepository": oneOf("0", "1", "false", "true", "umask", "group"),
 
 	"extensions.objectformat": oneOf("sha1", "sha256"), "extensions.refstorage": oneOf("files", "reftable"), "extensions.worktreeconfig": boolean,
 	"extensions.partialclone": word, "extensions.noop": anyText, "extensions.noop-v1": anyText, "extensions.preciousobjects": boolean,
@@ -123,20 +128,14 @@ func filterSpec(value string) bool {
 	return strings.Trim(value, "abcdefghijklmnopqrstuvwxyz0123456789:=+%ABCDEF") == "" && !strings.HasPrefix(value, "-")
 }
 
-// shared reports whether a value restricts write access to their owner and group. Anyone else who
-// can write to a repository can make its owner run something.
-func shared(value string) bool {
-	return oneOf("0", "1", "false", "true", "umask", "group")(value)
-}
-
 func oneOf(values ...string) func(string) bool {
-	return func(value string) bool { return has(values, value) }
+	return func(value string) bool { return slices.Contains(values, value) }
 }
 
 // gitWord reports whether a value is an alias for a git command that only works on the repository,
 // without options.
 func gitWord(value string) bool {
-	return has(strings.Fields("add am branch checkout cherry-pick commit diff fetch log merge pull push rebase remote reset restore revert shortlog show stash status switch tag worktree"), value)
+	return slices.Contains(strings.Fields("add am branch checkout cherry-pick commit diff fetch log merge pull push rebase remote reset restore revert shortlog show stash status switch tag worktree"), value)
 }
 
 // plainURL reports whether git reaches an address by a transport of its own, or whether it is the
@@ -151,7 +150,7 @@ func plainURL(value string) bool {
 		return !optionHost(host) && !strings.HasPrefix(path, "-")
 	}
 	host, path, _ := strings.Cut(rest, "/")
-	return has([]string{"https", "http", "ssh", "git", "file", "git+ssh", "ssh+git"}, scheme) && !optionHost(host) && !strings.HasPrefix(path, "-")
+	return slices.Contains([]string{"https", "http", "ssh", "git", "file", "git+ssh", "ssh+git"}, scheme) && !optionHost(host) && !strings.HasPrefix(path, "-")
 }
 
 // helper reports whether an address names a program git-remote-NAME: NAME::rest.

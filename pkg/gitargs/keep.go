@@ -1,6 +1,7 @@
 package gitargs
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -72,7 +73,7 @@ func (c *call) configMode() string {
 // newStyle reports whether the first operand is a subcommand. It cannot be a key then, because
 // every key contains a dot.
 func (c *call) newStyle() bool {
-	return len(c.args) > 0 && has([]string{"list", "get", "set", "unset", "rename-section", "remove-section", "edit"}, text(c.args[0]))
+	return len(c.args) > 0 && slices.Contains([]string{"list", "get", "set", "unset", "rename-section", "remove-section", "edit"}, text(c.args[0]))
 }
 
 // configFile records the file that --file names.
@@ -137,7 +138,7 @@ func (c *call) renameSection() {
 	section, _, _ := strings.Cut(strings.ToLower(to), ".")
 	c.out.Git.Config = append(c.out.Git.Config, record.GitConfig{Key: to, Via: viaConfig})
 	switch {
-	case has([]string{"branch", "user", "color"}, section): // nothing in them is executed
+	case slices.Contains([]string{"branch", "user", "color"}, section): // nothing in them is executed
 	case c.ctx.Config == nil || c.on("file", "blob") || c.hasenv("GIT_CONFIG") || strings.ContainsFunc(to, unicode.IsControl):
 		c.out.danger("config_exec")
 	case !c.plantRenamed(text(first(c.args)), to):

@@ -1,15 +1,12 @@
 package gitargs
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"ethos/pkg/record"
 )
-
-// Writes returns the paths of the work tree that a git command changes, as far as its words say,
-// relative to the directory in which it starts; globs stay globs. It does not list what a merge, a
-// checkout of a branch or a patch changes; their class contains worktree.
-func Writes(argv []*string, ctx Context) []record.PathUse { return Read(argv, ctx).Writes }
 
 // pathspecs records operands as pathspecs.
 func (c *call) pathspecs(ws []*string) {
@@ -45,7 +42,7 @@ func (c *call) pathOf(spec string) (string, bool) {
 	if long, ok := strings.CutPrefix(rest, "("); ok {
 		magic, path, _ := strings.Cut(long, ")")
 		words := strings.Split(magic, ",")
-		return c.magicPath(path, has(words, "top"), has(words, "exclude"))
+		return c.magicPath(path, slices.Contains(words, "top"), slices.Contains(words, "exclude"))
 	}
 	path := strings.TrimLeft(rest, "/!^")
 	path = strings.TrimPrefix(path, ":")
@@ -64,16 +61,9 @@ func (c *call) magicPath(path string, top, exclude bool) (string, bool) {
 		return "", false
 	}
 	if top && c.ctx.Repo.Root != "" {
-		return join(c.ctx.Repo.Root, orDot(path)), true
+		return join(c.ctx.Repo.Root, cmp.Or(path, ".")), true
 	}
-	return join(c.out.Dir, orDot(path)), true
-}
-
-func orDot(path string) string {
-	if path == "" {
-		return "."
-	}
-	return path
+	return join(c.out.Dir, cmp.Or(path, ".")), true
 }
 
 // output records a file that an option names for the command's output.
@@ -91,7 +81,7 @@ func (c *call) output(option string) bool {
 // elsewhere records that files are written in a work tree that an option, a variable or
 // core.worktree names. The repository determines these files and their names.
 func (c *call) elsewhere() {
-	if !has(c.out.Git.Class, "worktree") {
+	if !slices.Contains(c.out.Git.Class, "worktree") {
 		return
 	}
 	if c.out.WorkTree != "" {

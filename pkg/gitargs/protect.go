@@ -22,27 +22,6 @@ func (c *call) isProtected(branch string) bool {
 	return false
 }
 
-// MatchBranch reports whether a branch name matches a pattern of git.protected_branches, in which
-// "*" stands for any characters, including slashes, and "?" for one.
-func MatchBranch(pattern, branch string) bool {
-	for {
-		switch {
-		case pattern == "":
-			return branch == ""
-		case pattern[0] == '*':
-			for i := 0; i <= len(branch); i++ {
-				if MatchBranch(pattern[1:], branch[i:]) {
-					return true
-				}
-			}
-			return false
-		case branch == "" || pattern[0] != '?' && pattern[0] != branch[0]:
-			return false
-		}
-		pattern, branch = pattern[1:], branch[1:]
-	}
-}
-
 // maxPattern is the longest pattern that overlap compares, in bytes; longer ones count as
 // overlapping.
 const maxPattern = 256

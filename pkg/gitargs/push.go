@@ -1,6 +1,8 @@
 package gitargs
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"ethos/pkg/record"
@@ -175,7 +177,7 @@ func (p *push) mapped(spec record.Refspec) {
 // isTag reports whether a name is known to be a tag and not a branch.
 func (p *push) isTag(name string) bool {
 	refs := p.ctx.Refs
-	return refs != nil && has(refs.Tags, name) && !has(refs.Branches, name)
+	return refs != nil && slices.Contains(refs.Tags, name) && !slices.Contains(refs.Branches, name)
 }
 
 // head resolves HEAD to the current branch.
@@ -223,7 +225,7 @@ func (p *push) configuredLine(line string) {
 	case spec.Src == "HEAD" && spec.Dst == "":
 		p.head(spec)
 	default:
-		spec.Dst = orSame(spec.Dst, spec.Src)
+		spec.Dst = cmp.Or(spec.Dst, spec.Src)
 		p.addRef(spec)
 	}
 }
@@ -326,7 +328,7 @@ func (p *push) add(spec record.Refspec, targets ...string) {
 // judge adds what only the whole push shows: a forced push with an unknown target may be to a
 // protected branch.
 func (p *push) judge() {
-	if p.force && has(p.out.Incomplete, record.IncompleteGitTarget) {
+	if p.force && slices.Contains(p.out.Incomplete, record.IncompleteGitTarget) {
 		p.out.danger("force_push_protected")
 	}
 }

@@ -46,7 +46,8 @@ func lookup(name string) *command {
 // maxAliases limits alias expansion; git itself stops only at a loop.
 const maxAliases = 16
 
-// Read reads argv in ctx; see [Parse].
+// Read reads argv, whose first word is git (or git-push, as in git's exec path), in ctx. A nil word
+// is one that is not static. Lists of the result are never nil.
 func Read(argv []*string, ctx Context) Reading {
 	c := &call{ctx: ctx, out: newReading()}
 	defer c.out.finish()

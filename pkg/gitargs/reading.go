@@ -69,10 +69,6 @@ type Run struct {
 	Argv   []*string
 }
 
-// Parse reads argv, whose first word is git (or git-push, as in git's exec path), and returns its
-// facts. A nil word is one that is not static. Lists of the result are never nil.
-func Parse(argv []*string, ctx Context) record.Git { return Read(argv, ctx).Git }
-
 // Words returns an argv of static words.
 func Words(words ...string) []*string {
 	argv := make([]*string, len(words))

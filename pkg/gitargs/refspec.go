@@ -1,6 +1,7 @@
 package gitargs
 
 import (
+	"cmp"
 	"strings"
 
 	"ethos/pkg/record"
@@ -42,19 +43,12 @@ func mapGlob(spec record.Refspec, name string) (string, bool) {
 	before, after, ok := strings.Cut(spec.Src, "*")
 	if !ok {
 		if spec.Src == name || heads+spec.Src == name {
-			return orSame(spec.Dst, name), true
+			return cmp.Or(spec.Dst, name), true
 		}
 		return "", false
 	}
 	if len(name) < len(before)+len(after) || !strings.HasPrefix(name, before) || !strings.HasSuffix(name, after) {
 		return "", false
 	}
-	return strings.Replace(orSame(spec.Dst, spec.Src), "*", name[len(before):len(name)-len(after)], 1), true
-}
-
-func orSame(dst, src string) string {
-	if dst == "" {
-		return src
-	}
-	return dst
+	return strings.Replace(cmp.Or(spec.Dst, spec.Src), "*", name[len(before):len(name)-len(after)], 1), true
 }

@@ -1,6 +1,7 @@
 package gitargs
 
 import (
+	"slices"
 	"strings"
 
 	"ethos/pkg/record"
@@ -210,7 +211,7 @@ var webServers = []string{"", "lighttpd", "apache2", "mongoose", "plackup", "pyt
 func readInstaweb(c *call) {
 	c.does()
 	for _, server := range c.values("httpd") {
-		if !has(webServers, server) {
+		if !slices.Contains(webServers, server) {
 			c.out.danger("config_exec")
 			c.out.Runs = append(c.out.Runs, Run{Via: "instaweb --httpd", Script: server})
 		}

@@ -1,6 +1,7 @@
 package gitargs
 
 import (
+	"cmp"
 	"strings"
 
 	"ethos/pkg/record"
@@ -186,7 +187,7 @@ func readSubtree(c *call) {
 		return
 	}
 	spec, _ := parseRefspec(*c.args[2])
-	spec.Dst = heads + branchName(orSame(spec.Dst, spec.Src))
+	spec.Dst = heads + branchName(cmp.Or(spec.Dst, spec.Src))
 	p.addRef(spec)
 }
 

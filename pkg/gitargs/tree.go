@@ -1,6 +1,9 @@
 package gitargs
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 func readAdd(c *call) {
 	if c.on("dry-run") {
@@ -36,7 +39,7 @@ func readRm(c *call) {
 // git-checkout(1) starts with an empty tree.
 func (c *call) unborn() bool {
 	r := &c.ctx.Repo
-	return c.ctx.Refs != nil && r.GitDir != "" && r.Branch != "" && !r.Detached && !has(c.ctx.Refs.Branches, r.Branch)
+	return c.ctx.Refs != nil && r.GitDir != "" && r.Branch != "" && !r.Detached && !slices.Contains(c.ctx.Refs.Branches, r.Branch)
 }
 
 func readMv(c *call) {
@@ -189,8 +192,8 @@ func (c *call) revision(w string) answer {
 
 func (c *call) ref(name string) bool {
 	refs := c.ctx.Refs
-	return has(refs.Branches, strings.TrimPrefix(name, "heads/")) || has(refs.Tags, strings.TrimPrefix(name, "tags/")) ||
-		has(refs.Remote, strings.TrimPrefix(name, "remotes/")) || has(refs.Remote, name+"/HEAD")
+	return slices.Contains(refs.Branches, strings.TrimPrefix(name, "heads/")) || slices.Contains(refs.Tags, strings.TrimPrefix(name, "tags/")) ||
+		slices.Contains(refs.Remote, strings.TrimPrefix(name, "remotes/")) || slices.Contains(refs.Remote, name+"/HEAD")
 }
 
 // looksLikePath reports whether a word cannot be the name of a ref (git-check-ref-format(1)), but

@@ -34,8 +34,5 @@ func ParseDocument(text []byte) (Document, error) {
 // escapes.
 func (d Document) Get(path string) Value { return d.root.Get(path) }
 
-// Raw returns the document's text.
-func (d Document) Raw() []byte { return []byte(d.root.Raw) }
-
 // IsObject reports whether the document is an object.
 func (d Document) IsObject() bool { return d.root.IsObject() }

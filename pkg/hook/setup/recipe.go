@@ -151,22 +151,3 @@ func indented(v any, prefix, indent string) ([]byte, error) {
 	err = json.Indent(&out, text, prefix, indent)
 	return append(out.Bytes(), '\n'), err
 }
-
-// Example is a file of a recipe.
-type Example struct {
-	Name string // below examples/
-	Text []byte
-}
-
-// Recipe returns the files for an agent that has no settings yet.
-func Recipe(a Agent, o Options) ([]Example, error) {
-	var list []Example
-	for _, f := range a.files {
-		text, err := f.format.install(nil, o)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Example{f.example, text})
-	}
-	return list, nil
-}

@@ -74,13 +74,3 @@ func (p PathRule) how() *unix.OpenHow {
 	}
 	return how
 }
-
-// RestrictSelf applies the ruleset permanently to the calling thread and everything that it
-// starts from then on. The thread must have no_new_privs set or CAP_SYS_ADMIN in its user
-// namespace.
-func RestrictSelf(fd int, flags uint32) error {
-	if err := ll.LandlockRestrictSelf(fd, flags); err != nil {
-		return fmt.Errorf("landlock: restrict self: %w", err)
-	}
-	return nil
-}

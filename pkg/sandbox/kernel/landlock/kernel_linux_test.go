@@ -17,6 +17,7 @@ import (
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/sandbox/kernel/steps"
 
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 )
 
@@ -64,7 +65,7 @@ func attackAll(text string) {
 		fd, err := rules.Create()
 		fatal(err)
 		fatal(unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		fatal(RestrictSelf(fd, rules.Flags))
+		fatal(ll.LandlockRestrictSelf(fd, rules.Flags))
 	}
 	for _, a := range j.Attacks {
 		fmt.Println(int(a.errno()))

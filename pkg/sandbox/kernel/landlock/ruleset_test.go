@@ -124,11 +124,3 @@ func TestLayouts(t *testing.T) {
 		t.Errorf("landlock_net_port_attr has %d bytes, want 16", size)
 	}
 }
-
-func TestKernelString(t *testing.T) {
-	for want, k := range map[string]Kernel{"ABI 2": {ABI: 2}, "ABI 7, errata 1 2 3 fixed": {ABI: 7, Errata: 7}} {
-		if got := k.String(); got != want {
-			t.Errorf("%+v: %q, want %q", k, got, want)
-		}
-	}
-}

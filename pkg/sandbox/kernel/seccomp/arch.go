@@ -55,15 +55,6 @@ func Native() (*Arch, error) {
 // String returns the GOARCH name.
 func (a *Arch) String() string { return a.name }
 
-// Number returns the number of the named system call.
-func (a *Arch) Number(name string) (uint32, bool) {
-	c := a.find(name)
-	if c == nil {
-		return 0, false
-	}
-	return c.number, true
-}
-
 // find looks up a call by binary search, because the table is sorted by name. It returns
 // nil if there is none.
 func (a *Arch) find(name string) *call {

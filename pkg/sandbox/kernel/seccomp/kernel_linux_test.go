@@ -59,7 +59,7 @@ func child(text string) {
 		fail(err)
 	}
 	for _, a := range job.Attacks {
-		n, _ := arch.Number(a.Call)
+		n, _ := arch.NumberOf(a.Call)
 		_, _, errno := unix.RawSyscall6(uintptr(n), uintptr(a.Args[0]), uintptr(a.Args[1]), uintptr(a.Args[2]), uintptr(a.Args[3]), uintptr(a.Args[4]), uintptr(a.Args[5]))
 		fmt.Println(int(errno))
 	}

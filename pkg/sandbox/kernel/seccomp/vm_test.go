@@ -64,7 +64,7 @@ func compile(t testing.TB, p Profile, a *Arch) Program {
 
 func number(t testing.TB, a *Arch, name string) uint32 {
 	t.Helper()
-	n, ok := a.Number(name)
+	n, ok := a.NumberOf(name)
 	if !ok {
 		t.Fatalf("no system call %s on %s", name, a)
 	}
