@@ -1,6 +1,7 @@
 package gitguard
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,7 +69,7 @@ func orErr(err, other error) error {
 
 func under(dir, rel string) string {
 	if rel == "" || filepath.IsAbs(rel) {
-		return orElse(rel, dir)
+		return cmp.Or(rel, dir)
 	}
 	return filepath.Join(dir, rel)
 }
@@ -98,13 +99,6 @@ func (l *looked) outer() gitrepo.Options {
 	return opt
 }
 
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
 // describe sets the action and the actor. The work space is that of the working directory, whatever
 // -C and similar options name.
 func (l *looked) describe(first gitargs.Reading) {
@@ -122,9 +116,9 @@ func (l *looked) describe(first gitargs.Reading) {
 	if err != nil {
 		cwd = l.call.Dir
 	}
-	l.action = record.Action{Kind: record.KindExec, Argv: l.argv(), Cwd: cwd, Workspace: orElse(l.top, cwd)}
+	l.action = record.Action{Kind: record.KindExec, Argv: l.argv(), Cwd: cwd, Workspace: cmp.Or(l.top, cwd)}
 	mode, err := record.ModeGiven("", l.call.getenv)
-	l.modeErr, l.actor = err, record.Actor{Tool: "git", Mode: orElse(mode, record.ModeSafe)}
+	l.modeErr, l.actor = err, record.Actor{Tool: "git", Mode: cmp.Or(mode, record.ModeSafe)}
 	l.shorten()
 }
 

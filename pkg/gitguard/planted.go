@@ -130,7 +130,7 @@ func (g *Guard) Trust(dir string, getenv func(string) string) (added []string, e
 	root := repo.Record.Root
 	switch {
 	case repo.Unsafe:
-		return nil, fmt.Errorf("%s belongs to somebody else, and safe.directory does not name it", orElse(root, dir))
+		return nil, fmt.Errorf("%s belongs to somebody else, and safe.directory does not name it", cmp.Or(root, dir))
 	case root == "":
 		return nil, fmt.Errorf("%s is in no work tree of git", dir)
 	}

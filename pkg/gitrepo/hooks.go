@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
@@ -74,7 +75,7 @@ func (r *Repository) HooksDir() string {
 	if !known {
 		return ""
 	}
-	dir = absolute(orSelf(r.Record.Root, r.Record.GitDir), dir)
+	dir = absolute(cmp.Or(r.Record.Root, r.Record.GitDir), dir)
 	own := set.Scope == "local" || set.Scope == "worktree"
 	if !own && (r.Record.Root == "" || !strings.HasPrefix(dir, r.Record.Root+"/")) {
 		return ""

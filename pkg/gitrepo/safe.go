@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -33,7 +34,7 @@ func (c *Caller) enters(at place, dir string, opt Options) (bool, error) {
 	if err != nil || at.top == "" && !bareAllowed(protected, at.gitDir) {
 		return false, err
 	}
-	return ours || listed(protected, orSelf(at.top, at.gitDir), dir, opt.Home), nil
+	return ours || listed(protected, cmp.Or(at.top, at.gitDir), dir, opt.Home), nil
 }
 
 // protected returns the configuration that a repository cannot write.
@@ -105,11 +106,4 @@ func bareAllowed(config []Entry, gitDir string) bool {
 		}
 	}
 	return allowed || filepath.Base(gitDir) == ".git" || strings.Contains(gitDir, "/.git/worktrees/") || strings.Contains(gitDir, "/.git/modules/")
-}
-
-func orSelf(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

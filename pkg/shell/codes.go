@@ -30,16 +30,6 @@ var riskNames = [...]string{
 	"opaque_interpreter", "operator", "path_override", "redirect", "subshell", "syntax_error", "unlisted_delete", "wrapper_depth",
 }
 
-func (r risk) codes() []string {
-	codes := []string{}
-	for i, name := range riskNames {
-		if r&(1<<i) != 0 {
-			codes = append(codes, name)
-		}
-	}
-	return codes
-}
-
 // lack is a set of reasons why the facts are incomplete.
 type lack uint32
 
@@ -58,10 +48,15 @@ var lackNames = [...]string{
 	record.IncompleteSize, record.IncompleteUnresolved,
 }
 
-func (l lack) codes() []string {
+func (r risk) codes() []string { return bits(r, riskNames[:]) }
+
+func (l lack) codes() []string { return bits(l, lackNames[:]) }
+
+// bits returns the names of the bits that are set.
+func bits[T ~uint32](set T, names []string) []string {
 	codes := []string{}
-	for i, name := range lackNames {
-		if l&(1<<i) != 0 {
+	for i, name := range names {
+		if set&(1<<i) != 0 {
 			codes = append(codes, name)
 		}
 	}

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 func (do *doing) patch() {
 	if dir, ok := do.p.value("d", "directory"); ok {
@@ -46,9 +49,9 @@ func (do *doing) outputOption(u *utility, args []field) {
 		long, _, attached := strings.Cut(name, "=")
 		switch {
 		case !isOption(f):
-		case contains(strings.Fields(u.with), name) && i+1 < len(args):
+		case slices.Contains(strings.Fields(u.with), name) && i+1 < len(args):
 			do.writeOne(args[i+1], opWrite)
-		case attached && contains(strings.Fields(u.with), long):
+		case attached && slices.Contains(strings.Fields(u.with), long):
 			do.writeOne(f.from(strings.IndexByte(f.text, '=')+1), opWrite)
 		case u.short == "o:" && strings.HasPrefix(f.text, "-o") && len(f.text) > 2:
 			do.writeOne(f.from(2), opWrite)
@@ -75,7 +78,7 @@ func (do *doing) golang(u *utility, args []field) {
 }
 
 func (do *doing) goModule(verb string, args []field) {
-	if verb == "mod" && (len(args) == 0 || !contains([]string{"init", "tidy", "edit", "vendor"}, args[0].text)) {
+	if verb == "mod" && (len(args) == 0 || !slices.Contains([]string{"init", "tidy", "edit", "vendor"}, args[0].text)) {
 		return
 	}
 	do.writeOne(field{text: "go.mod"}, opWrite)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"ethos/pkg/snippet"
@@ -227,7 +228,7 @@ func (k interpreter) operands(t taken, args []field) taken {
 		t.inline, t.dynamic = []field{first}, first.dyn
 		return t
 	}
-	if contains(strings.Fields(k.verbs), first.text) {
+	if slices.Contains(strings.Fields(k.verbs), first.text) {
 		return k.verb(t, first.text, args[1:])
 	}
 	return t.file(first)
@@ -284,7 +285,7 @@ func (k interpreter) option(t *taken, args []field) (used int, ended bool) {
 	}
 	for i := 1; i < len(arg.text); i++ {
 		name := arg.text[i : i+1]
-		if contains(strings.Fields(k.module), name) {
+		if slices.Contains(strings.Fields(k.module), name) {
 			return len(args), true
 		}
 		if strings.Contains(k.attached, name) {
@@ -304,20 +305,20 @@ func (k interpreter) option(t *taken, args []field) (used int, ended bool) {
 }
 
 func (k interpreter) takes(name string) bool {
-	return contains(strings.Fields(k.inline), name) || contains(strings.Fields(k.argument), name) || contains(strings.Fields(k.file), name)
+	return slices.Contains(strings.Fields(k.inline), name) || slices.Contains(strings.Fields(k.argument), name) || slices.Contains(strings.Fields(k.file), name)
 }
 
 func (k interpreter) given(t *taken, name string, value field) (ended bool) {
 	switch {
-	case contains(strings.Fields(k.inline), name):
+	case slices.Contains(strings.Fields(k.inline), name):
 		t.inline = append(t.inline, value)
 		t.dynamic = t.dynamic || value.dyn
-	case contains(strings.Fields(k.file), name):
+	case slices.Contains(strings.Fields(k.file), name):
 		*t = t.file(value)
 		if t.stdin {
 			return true
 		}
-	case contains(strings.Fields(k.module), name):
+	case slices.Contains(strings.Fields(k.module), name):
 		return true
 	}
 	return false

@@ -17,7 +17,7 @@ var deleters = [...]string{"del", "rm", "rmdir", "shred", "srm", "trash", "unlin
 func deletes(words []field) bool {
 	for _, f := range words {
 		for word := range strings.FieldsFuncSeq(f.text, func(r rune) bool { return !('a' <= r && r <= 'z') }) {
-			if contains(deleters[:], word) {
+			if slices.Contains(deleters[:], word) {
 				return true
 			}
 		}

@@ -65,7 +65,7 @@ func (c *walker) printReal(b *fieldBuilder, fields []field) bool {
 	}
 	t := c.locate(fields[0], c.scope.dir())
 	name = path.Clean(t.absolute)
-	if t.absolute == "" || !contains([]string{"/", c.opt.Home, c.opt.Workspace, c.opt.Cwd}, name) {
+	if t.absolute == "" || !slices.Contains([]string{"/", c.opt.Home, c.opt.Workspace, c.opt.Cwd}, name) {
 		return false
 	}
 	b.fixed(name+"\n", fields[0].offset)

@@ -109,7 +109,7 @@ func (c *walker) netns(w *wrapper, inv invocation) (invocation, bool) {
 func (c *walker) carried(w *wrapper, inv invocation) (invocation, bool) {
 	c.alone(inv, w.name)
 	p := w.grammar.parse(inv.fields[1:], true)
-	if len(p.operands) < 2 || !contains(strings.Fields(w.query), p.operands[0].text) {
+	if len(p.operands) < 2 || !slices.Contains(strings.Fields(w.query), p.operands[0].text) {
 		return inv, false
 	}
 	p = w.grammar.parse(p.operands[1:], true)
@@ -169,9 +169,9 @@ func (c *walker) bubblewrap(w *wrapper, inv invocation) (invocation, bool) {
 				i++
 			}
 			return inv.inner(w, inv.fields[i:]), i < len(inv.fields)
-		case strings.Contains(f.text, "bind") || contains([]string{"--symlink", "--setenv", "--chmod", "--file", "--overlay"}, f.text):
+		case strings.Contains(f.text, "bind") || slices.Contains([]string{"--symlink", "--setenv", "--chmod", "--file", "--overlay"}, f.text):
 			i += 2
-		case !strings.HasPrefix(f.text, "--unshare") && !contains([]string{"--die-with-parent", "--new-session", "--clearenv", "--as-pid-1", "--share-net", "--disable-userns", "--assert-userns-disabled", "--level-prefix"}, f.text):
+		case !strings.HasPrefix(f.text, "--unshare") && !slices.Contains([]string{"--die-with-parent", "--new-session", "--clearenv", "--as-pid-1", "--share-net", "--disable-userns", "--assert-userns-disabled", "--level-prefix"}, f.text):
 			i++
 		}
 	}
@@ -206,7 +206,7 @@ func (c *walker) after(w *wrapper, inv invocation) (invocation, bool) {
 	}
 	c.alone(inv, w.name)
 	for i, f := range inv.fields {
-		if !contains(strings.Fields(w.query), f.text) || f.dyn || i+1 == len(inv.fields) {
+		if !slices.Contains(strings.Fields(w.query), f.text) || f.dyn || i+1 == len(inv.fields) {
 			continue
 		}
 		in := inv.inner(w, inv.fields[i+1:])
@@ -242,7 +242,7 @@ func (c *walker) direct(w *wrapper, p *parsed, inv invocation) (invocation, bool
 func (c *walker) terminal(w *wrapper, inv invocation) {
 	c.alone(inv, w.name)
 	p := w.grammar.parse(inv.fields[1:], true)
-	if len(p.operands) < 2 || !contains(strings.Fields(w.query), p.operands[0].text) {
+	if len(p.operands) < 2 || !slices.Contains(strings.Fields(w.query), p.operands[0].text) {
 		return
 	}
 	p = w.grammar.parse(p.operands[1:], true)

@@ -220,12 +220,3 @@ func screenLog(fields []field) (field, bool) {
 	}
 	return field{}, false
 }
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"ethos/pkg/snippet"
@@ -19,7 +20,7 @@ const usualPrograms = " cc c++ gcc g++ clang clang++ tcc icc icx cpp gfortran as
 // variable then changes nothing that a person would want to know.
 func usual(value string) bool {
 	words := strings.Fields(value)
-	if len(words) > 1 && contains([]string{"ccache", "sccache", "distcc", "icecc"}, words[0]) {
+	if len(words) > 1 && slices.Contains([]string{"ccache", "sccache", "distcc", "icecc"}, words[0]) {
 		words = words[1:]
 	}
 	if len(words) == 0 || strings.ContainsAny(value, ";&|<>$`(){}\n\"'\\") {
@@ -30,7 +31,7 @@ func usual(value string) bool {
 		name = strings.TrimPrefix(name, dir)
 	}
 	name = strings.TrimRight(strings.TrimRight(name, "0123456789."), "-")
-	if len(words) == 1 && contains([]string{"sh", "bash", "dash", "zsh", "ksh"}, name) {
+	if len(words) == 1 && slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh"}, name) {
 		return true
 	}
 	for i := range len(name) {
@@ -87,7 +88,7 @@ func (do *doing) goFlags(flags field, inv invocation) {
 	for word := range strings.FieldsSeq(flags.text) {
 		at += strings.Index(flags.text[at:], word)
 		option, value, ok := strings.Cut(strings.TrimLeft(word, "-"), "=")
-		if ok && contains([]string{"exec", "toolexec", "vettool"}, option) {
+		if ok && slices.Contains([]string{"exec", "toolexec", "vettool"}, option) {
 			code := flags.from(at + len(word) - len(value))
 			code.text = value
 			do.shellCode(code, "go -"+option, dialectAny, &positional{dyn: true}, inv)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -121,7 +122,7 @@ func (do *doing) words(inv invocation) {
 	found := w.when == ""
 	var operands []field
 	for i, f := range args {
-		found = found || contains(strings.Fields(w.when), f.text)
+		found = found || slices.Contains(strings.Fields(w.when), f.text)
 		if !isOption(f) {
 			if f.text != "" && f.text[0] != '|' {
 				operands = append(operands, f)
@@ -144,7 +145,7 @@ func (do *doing) words(inv invocation) {
 			continue
 		}
 		switch {
-		case option == "wrapper" && contains(strings.Fields(w.runs), option): // words separated by commas
+		case option == "wrapper" && slices.Contains(strings.Fields(w.runs), option): // words separated by commas
 			in := inv
 			in.fields, in.noFunc, in.noShell = nil, true, true
 			for at, word := range byComma(value.text) {
@@ -153,11 +154,11 @@ func (do *doing) words(inv invocation) {
 				in.fields = append(in.fields, part)
 			}
 			do.dispatch(in)
-		case contains(strings.Fields(w.runs), option) && value.text != "":
+		case slices.Contains(strings.Fields(w.runs), option) && value.text != "":
 			do.shellCode(value, do.by+" -"+option, dialectAny, &positional{dyn: true}, inv)
-		case contains(strings.Fields(w.writes), option) && value.text != "-":
+		case slices.Contains(strings.Fields(w.writes), option) && value.text != "-":
 			do.writeOne(value, opWrite)
-		case contains(strings.Fields(w.reads), option):
+		case slices.Contains(strings.Fields(w.reads), option):
 			do.readOne(value)
 		}
 	}
@@ -168,11 +169,11 @@ func (do *doing) words(inv invocation) {
 
 // attaches reports whether a word is a short option that runs code, with its value attached: -P./x.
 func (w *wordEffect) attaches(word string) bool {
-	if len(word) < 3 || word[1] == '-' || word[2] == '=' || !contains(strings.Fields(w.runs), word[1:2]) {
+	if len(word) < 3 || word[1] == '-' || word[2] == '=' || !slices.Contains(strings.Fields(w.runs), word[1:2]) {
 		return false
 	}
 	name, _, _ := strings.Cut(word[1:], "=")
-	return !contains(strings.Fields(w.runs+" "+w.writes+" "+w.reads), name)
+	return !slices.Contains(strings.Fields(w.runs+" "+w.writes+" "+w.reads), name)
 }
 
 // byComma yields the parts of a text between commas, with their offsets.
@@ -219,7 +220,7 @@ func (c *walker) shown(inv invocation, name string) {
 	}
 	has := func(words ...string) bool {
 		for _, f := range args {
-			if contains(words, f.text) {
+			if slices.Contains(words, f.text) {
 				return true
 			}
 		}
@@ -237,7 +238,7 @@ func (c *walker) shown(inv invocation, name string) {
 		}
 	case "docker", "podman", "nerdctl":
 		for i, f := range args {
-			mounts := i > 0 && contains([]string{"-v", "--volume", "--mount"}, args[i-1].text) || strings.HasPrefix(f.text, "-v") || strings.HasPrefix(f.text, "--volume") || strings.HasPrefix(f.text, "--mount")
+			mounts := i > 0 && slices.Contains([]string{"-v", "--volume", "--mount"}, args[i-1].text) || strings.HasPrefix(f.text, "-v") || strings.HasPrefix(f.text, "--volume") || strings.HasPrefix(f.text, "--mount")
 			if mounts || i > 0 && has("cp") {
 				take(f)
 			}

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -107,7 +108,7 @@ func (e *Entry) Why() []Reason {
 		}
 	}
 	if r := e.Result; r != nil && r.Status == record.StatusDenied && (len(out) == 0 || !strings.HasPrefix(r.Reason, "decision.") || r.Reason == reasonMismatch) {
-		out = append(out, Reason{ID: orElse(r.Reason, "sandbox.refused"), Effect: record.VerdictDeny, Message: r.Message, Remedy: r.Hint})
+		out = append(out, Reason{ID: cmp.Or(r.Reason, "sandbox.refused"), Effect: record.VerdictDeny, Message: r.Message, Remedy: r.Hint})
 	}
 	return out
 }
@@ -130,13 +131,6 @@ func clip(s string, max int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:max], "")
-}
-
-func orElse(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // Session returns the ethos-sandbox session that the action ran in, else the agent's own session,

@@ -206,7 +206,7 @@ func (s *Stats) sandbox(denials []record.Denial) {
 }
 
 func (s *Stats) tool(e *Entry, outcome Outcome) {
-	name := orElse(e.Tool(), e.CommandName())
+	name := cmp.Or(e.Tool(), e.CommandName())
 	t := counterOf(s.tools, name, func(name string) *ToolStats { return &ToolStats{Name: name} })
 	t.Count++
 	switch outcome {

@@ -95,17 +95,17 @@ func Canonical(file string) (string, error) {
 // Trusted reports whether this content of a configuration file was trusted last. file must be
 // canonical, see [Canonical]. The answer is false if there is an error.
 func (m *Memory) Trusted(file, digest string) (bool, error) {
-	e, err := m.Load(Configuration, file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil && e.Digest == digest, err
+	return m.last(Configuration, file, digest)
 }
 
 // Reviewed reports whether this content of a script is the one that a person reviewed last. file is
 // absolute and free of symbolic links. The answer is false if there is an error.
 func (m *Memory) Reviewed(file, digest string) (bool, error) {
-	e, err := m.Load(Script, file)
+	return m.last(Script, file, digest)
+}
+
+func (m *Memory) last(kind, path, digest string) (bool, error) {
+	e, err := m.Load(kind, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

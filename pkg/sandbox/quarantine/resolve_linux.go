@@ -1,6 +1,7 @@
 package quarantine
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -36,7 +37,7 @@ func (t *tree) resolve(base, name string) (target, error) {
 	}
 	var rest []string
 	for {
-		fd, err := openat(at, orDot(name), unix.O_PATH)
+		fd, err := openat(at, cmp.Or(name, "."), unix.O_PATH)
 		if err == nil {
 			defer unix.Close(fd)
 			return found(fd, rest)
@@ -60,13 +61,6 @@ func (t *tree) resolve(base, name string) (target, error) {
 		}
 		name = up
 	}
-}
-
-func orDot(name string) string {
-	if name == "" {
-		return "."
-	}
-	return name
 }
 
 func isLink(at int, name string) bool {

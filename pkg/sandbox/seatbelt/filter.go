@@ -39,7 +39,7 @@ func filterOf(f form, parameters map[string]string) (filter, error) {
 	kind, value := f.list[0].text, f.list[1]
 	switch {
 	case kind == "regex" && len(f.list) == 2 && value.pattern:
-		regex, err := compiled(value.text)
+		regex, err := regexp.Compile(value.text)
 		return filter{kind: kind, value: value.text, regex: regex}, err
 	case slices.Contains(named, kind) && len(f.list) == 2:
 		text, err := valueOf(value, parameters)

@@ -2,7 +2,6 @@ package seatbelt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -217,7 +216,3 @@ func (p *Parsed) mixed() error {
 	}
 	return nil
 }
-
-// compiled returns the regular expression of a filter. The profiles use a part of the syntax that
-// POSIX and Go share.
-func compiled(text string) (*regexp.Regexp, error) { return regexp.Compile(text) }

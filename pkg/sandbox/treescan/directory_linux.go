@@ -74,7 +74,7 @@ func (w *worker) list(j job) {
 	w.listed++
 	n.state, n.own = listed, &listing{err: err}
 	if err == nil {
-		defer closeFD(fd)
+		defer unix.Close(fd)
 		// The order matters: a change after the clock was read gets a time that
 		// is not earlier than that reading.
 		now := w.coarse()

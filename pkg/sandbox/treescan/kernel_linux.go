@@ -43,8 +43,6 @@ func openResolved(path string, flags uint64) (int, error) {
 	}
 }
 
-func closeFD(fd int) { unix.Close(fd) }
-
 // step is a directory that is kept open on the way to deeper ones.
 type step struct {
 	end int // length of its path
@@ -105,7 +103,7 @@ func (w *worker) enter(end int) error {
 // leave closes the directories whose path is longer than end.
 func (w *worker) leave(end int) {
 	for last := len(w.way) - 1; last >= 0 && w.way[last].end > end; last-- {
-		closeFD(w.way[last].fd)
+		unix.Close(w.way[last].fd)
 		w.way = w.way[:last]
 	}
 }

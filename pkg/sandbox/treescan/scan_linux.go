@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // walk is one scan: workers that take over directories from each other.
@@ -71,7 +73,7 @@ func scan(ctx context.Context, root string, o Options, old *memory, now moment) 
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: root, Err: err}
 	}
-	defer closeFD(fd)
+	defer unix.Close(fd)
 	w.fd, w.shared = fd, []job{first}
 	all := make([]*worker, w.count)
 	var done sync.WaitGroup

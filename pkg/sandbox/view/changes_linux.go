@@ -123,7 +123,7 @@ func (w *walker) rootMode(upper, lower *os.File) error {
 // directory is visible.
 func (w *walker) directory(upper, lower *os.File, rel string, opaque bool) error {
 	if err := w.ctx.Err(); err != nil {
-		return canceled(w.ctx)
+		return context.Cause(w.ctx)
 	}
 	names, err := upper.Readdirnames(-1)
 	if err != nil {

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -145,6 +144,3 @@ func Below(changes []Change, paths []string) []Change {
 		})
 	})
 }
-
-// canceled returns the error of a context that has ended.
-func canceled(ctx context.Context) error { return context.Cause(ctx) }

@@ -2,6 +2,7 @@ package mount
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -91,7 +92,7 @@ func topmost(table []entry) map[string]*entry {
 
 // over returns the planned mount that contains a path, or nil if that is the root.
 func over(planned map[string]*Mount, path string) *Mount {
-	for at := path; at != "/" && at != "."; at = parent(at) {
+	for at := path; at != "/" && at != "."; at = filepath.Dir(at) {
 		if m := planned[at]; m != nil {
 			return m
 		}
@@ -137,7 +138,7 @@ func checkRoot(root *entry) error {
 }
 
 func checkMount(m *Mount, before map[string]*Mount, e *entry) error {
-	if m.Kind == Private && !m.Writable && onTmpfs(over(before, parent(m.Target))) {
+	if m.Kind == Private && !m.Writable && onTmpfs(over(before, filepath.Dir(m.Target))) {
 		return nil // a directory of the root's tmpfs, not a mount
 	}
 	if e == nil {

@@ -19,7 +19,6 @@
 package mount
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -98,5 +97,3 @@ func Covering(mounts []Mount, path string) *Mount {
 	}
 	return found
 }
-
-func parent(path string) string { return filepath.Dir(path) }

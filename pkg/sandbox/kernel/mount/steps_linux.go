@@ -1,6 +1,7 @@
 package mount
 
 import (
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -172,7 +173,7 @@ func (b *builder) mountPoint(m *Mount) {
 	if m.Target == "/" || b.made[m.Target] {
 		return
 	}
-	b.parents(parent(m.Target))
+	b.parents(filepath.Dir(m.Target))
 	switch {
 	case m.Kind == Symlink:
 	case m.File:
@@ -194,7 +195,7 @@ func (b *builder) parents(dir string) {
 	if b.made[dir] || dir == "/" {
 		return
 	}
-	b.parents(parent(dir))
+	b.parents(filepath.Dir(dir))
 	b.add(mkdir(inRoot(dir), 0o755, dir))
 	b.made[dir] = true
 }
