@@ -91,8 +91,7 @@ func (b *builder) cache(path, group string, asked bool, entries []Entry) ([]moun
 	}
 	dir := CacheDir(b.own, group, p.path)
 	over := mount.Mount{Kind: mount.Overlay, Target: p.path, Source: p.path, Upper: dir + "/upper", Work: dir + "/work", Writable: true, Why: "cache"}
-	denies, err := b.deniedIn(p)
-	return append([]mount.Mount{over}, denies...), err
+	return append([]mount.Mount{over}, b.deniedIn(p)...), nil
 }
 
 // denied reports whether read access to a path is denied by a rule that no deeper grant
@@ -115,7 +114,7 @@ func (b *builder) denied(path string) (why string, denied bool) {
 // deniedIn returns the mounts that enforce the denies inside a cache, over its overlay,
 // which would show everything. A denied path that does not exist needs no mount, because
 // what the command makes there does not reach the host.
-func (b *builder) deniedIn(cache resolvedPath) (list []mount.Mount, err error) {
+func (b *builder) deniedIn(cache resolvedPath) (list []mount.Mount) {
 	rules := []rule{{cache, grantWrite, "cache"}}
 	for _, r := range b.rules {
 		info, _ := b.files.lstat(r.path)
@@ -126,13 +125,11 @@ func (b *builder) deniedIn(cache resolvedPath) (list []mount.Mount, err error) {
 	}
 	entries := table(rules)
 	for i := 1; i < len(entries); i++ {
-		m, err := b.mountOf(entries[i], Covering(entries[:i], entries[i].Path), entries[i+1:])
-		if m == nil || err != nil {
-			return nil, err
+		if m := b.mountOf(entries[i], Covering(entries[:i], entries[i].Path), entries[i+1:]); m != nil {
+			list = append(list, *m)
 		}
-		list = append(list, *m)
 	}
-	return list, nil
+	return list
 }
 
 // SharedCaches is the cache group of all commands that write the whole work space, reach no

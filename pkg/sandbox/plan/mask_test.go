@@ -10,6 +10,7 @@ import (
 
 	"ethos/pkg/capability"
 	"ethos/pkg/internal/faketree"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // swapped is a file system in which a file becomes a link after somebody looked at
@@ -82,5 +83,27 @@ func TestHostFilesReadResolved(t *testing.T) {
 		if text, err := (HostFiles{}).ReadResolved(path); !errors.As(err, new(*fs.PathError)) {
 			t.Errorf("%s: %q %v", path, text, err)
 		}
+	}
+}
+
+// TestMaskInCache: a masked file in a cache leaves the denies of the other files in force.
+func TestMaskInCache(t *testing.T) {
+	tree := faketree.Tree{}
+	tree.File(fakeWork+"/f", "")
+	for _, name := range []string{"token", "secret"} {
+		tree.File("/srv/cache/"+name, "real")
+	}
+	asked := capability.OnProfile("")
+	asked.CachePaths, asked.Masks, asked.DenyReadPaths = []string{"/srv/cache"}, []string{"/srv/cache/token="}, []string{"/srv/cache/secret"}
+	p, err := Build(Spec{Argv: []string{"make"}, Dir: fakeWork, Workspace: fakeWork, Environ: []string{"HOME=" + fakeHome, "PATH=/usr/bin"}, Asked: asked}, tree, faketree.User)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]mount.Kind{}
+	for _, m := range p.Mounts {
+		shown[m.Target] = m.Kind
+	}
+	if shown["/srv/cache"] != mount.Overlay || shown["/srv/cache/token"] != mount.Text || shown["/srv/cache/secret"] != mount.Mask {
+		t.Errorf("%v", p.Mounts)
 	}
 }

@@ -8,22 +8,18 @@ import (
 )
 
 // mounts turns the table into mounts, parents first.
-func (b *builder) mounts(entries []Entry) ([]mount.Mount, error) {
+func (b *builder) mounts(entries []Entry) []mount.Mount {
 	list := b.fixedMounts()
 	for i, e := range entries {
 		above := Covering(entries[:i], e.Path)
-		m, err := b.mountOf(e, above, entries[i+1:])
-		if err != nil {
-			return nil, err
-		}
-		if m != nil {
+		if m := b.mountOf(e, above, entries[i+1:]); m != nil {
 			list = append(list, *m)
 		}
 		if (e.Access != ReadWrite || e.Why == whyHeld) && above.Access == ReadWrite {
 			list = append(list, b.pins(e.Path, above.Path, list)...)
 		}
 	}
-	return list, nil
+	return list
 }
 
 // place derives the mounts and the environment from the table. Without a mount namespace,
@@ -64,19 +60,16 @@ func (b *builder) place(entries []Entry) ([]Entry, []mount.Mount, []string, erro
 
 // allMounts returns the mounts of the table and the additional ones whose targets are free.
 func (b *builder) allMounts(entries []Entry, more ...[]mount.Mount) ([]mount.Mount, error) {
-	list, err := b.mounts(entries)
+	list := b.mounts(entries)
 	for _, m := range more {
 		list = beside(list, m)
-	}
-	if err != nil {
-		return nil, err
 	}
 	mount.Sort(list)
 	return b.noExec(entries, list)
 }
 
 // mountOf returns the mount that gives an entry its access, or nil if none is needed.
-func (b *builder) mountOf(e, above Entry, deeper []Entry) (*mount.Mount, error) {
+func (b *builder) mountOf(e, above Entry, deeper []Entry) *mount.Mount {
 	fromHost := above.Access == ReadOnly || above.Access == ReadWrite
 	m := &mount.Mount{Kind: mount.Bind, Target: e.Path, Source: e.Path, File: !e.Dir, Why: e.Why}
 	switch e.Access {
@@ -85,21 +78,21 @@ func (b *builder) mountOf(e, above Entry, deeper []Entry) (*mount.Mount, error) 
 		if e.Path == b.home && b.home != "/tmp" {
 			private.Mode = 0o700
 		}
-		return private, nil
+		return private
 	case ReadWrite:
 		m.Writable = true
-		return m, nil
+		return m
 	case ReadOnly:
 		if !e.Exists {
-			return nil, nil
+			return nil
 		}
 		if to := copyOf(b.copies, e.Path); to != "" {
 			m.Kind, m.Source = mount.Link, to
 		}
-		return m, nil
+		return m
 	}
 	if !fromHost || !e.Exists || b.isMasked(e.Path) {
-		return nil, nil
+		return nil
 	}
 	m.Kind, m.Source = mount.Mask, ""
 	if e.Empty || slices.ContainsFunc(deeper, func(d Entry) bool { return mount.Within(d.Path, e.Path) }) {
@@ -108,7 +101,7 @@ func (b *builder) mountOf(e, above Entry, deeper []Entry) (*mount.Mount, error) 
 	if e.Empty {
 		m.Mode = 0o555
 	}
-	return m, nil
+	return m
 }
 
 // pins holds the directories between a writable mount and a protected path in it. A mount
