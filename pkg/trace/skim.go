@@ -22,15 +22,19 @@ func Skim(text []byte) (e *Entry, isAction bool) {
 		case "time":
 			e.Time = s.text(value)
 		case "actor":
-			s.actor(value, &e.Actor)
+			a := &e.Actor
+			s.fields(value, field{"agent", &a.Agent}, field{"session", &a.Session}, field{"parent", &a.Parent})
 		case "action":
-			s.action(value, &e.Action)
+			a := &e.Action
+			s.fields(value, field{"kind", &a.Kind}, field{"argv", &a.Argv}, field{"script", &a.Script}, field{"file", &a.File}, field{"url", &a.URL},
+				field{"server", &a.Server}, field{"name", &a.Name}, field{"cwd", &a.Cwd}, field{"workspace", &a.Workspace})
 			isAction = true
 		case "facts":
 			s.facts(value, &e.Facts)
 		case "decision":
-			e.Decision = &record.Decision{}
-			s.decision(value, e.Decision)
+			d := &record.Decision{}
+			s.fields(value, field{"verdict", &d.Verdict}, field{"matches", &d.Matches}, field{"errors", &d.Errors}, field{"duration_ms", &d.DurationMS})
+			e.Decision = d
 		case "result":
 			e.Result = &record.Result{}
 			s.result(value, e.Result, e.Facts.Tool.Format != "")
@@ -71,26 +75,41 @@ func (s *skimmer) text(value []byte) (text string) {
 	return text
 }
 
-// result decodes everything except the evidence, and the output only if it is wanted.
-func (s *skimmer) result(value []byte, r *record.Result, captured bool) {
-	s.within(value, func(key, value []byte) {
-		switch string(key) {
-		case "status":
-			r.Status = s.text(value)
-		case "reason":
-			r.Reason = s.text(value)
-		case "message":
-			r.Message = s.text(value)
-		case "started":
-			r.Started = s.text(value)
-		case "exit_code":
-			r.ExitCode = int(s.number(value))
-		case "duration_ms":
-			r.DurationMS = s.number(value)
-		case "capture":
-			s.capture(value, &r.Capture, captured)
+// field is a member of an object, and the variable that its value is decoded to.
+type field struct {
+	name string
+	to   any // *string, *int, *float64 or *bool; encoding/json decodes to any other
+}
+
+// fields decodes the named members of an object that was found as a value.
+func (s *skimmer) fields(value []byte, list ...field) {
+	s.within(value, func(key, value []byte) { s.member(key, value, list) })
+}
+
+func (s *skimmer) member(key, value []byte, list []field) {
+	for _, f := range list {
+		if f.name == string(key) {
+			s.set(value, f.to)
+			return
 		}
-	})
+	}
+}
+
+func (s *skimmer) set(value []byte, to any) {
+	switch to := to.(type) {
+	case *string:
+		*to = s.text(value)
+	case *int:
+		*to = int(s.number(value))
+	case *float64:
+		*to = s.number(value)
+	case *bool:
+		*to = string(value) == "true"
+	default:
+		if string(value) != "[]" { // most lists are empty
+			s.decode(value, to)
+		}
+	}
 }
 
 // capture decodes the output if it is wanted, and of the evidence the denials and the session.
@@ -106,14 +125,7 @@ func (s *skimmer) capture(value []byte, c *record.Capture, printed bool) {
 		case printed && string(key) == "stderr":
 			s.stream(value, &c.Stderr)
 		case evidence && string(key) == "sandbox":
-			s.within(value, func(key, value []byte) {
-				switch {
-				case string(key) == "denials" && string(value) != "null":
-					s.list(value, &c.Sandbox.Denials)
-				case string(key) == "session":
-					c.Sandbox.Session = s.text(value)
-				}
-			})
+			s.fields(value, field{"denials", &c.Sandbox.Denials}, field{"session", &c.Sandbox.Session})
 		}
 	})
 }
@@ -138,79 +150,22 @@ func deniedSomething(text []byte) bool {
 
 // stream decodes what was kept, and whether that is everything.
 func (s *skimmer) stream(value []byte, to *record.Stream) {
-	s.within(value, func(key, value []byte) {
-		switch string(key) {
-		case "text":
-			to.Text = s.text(value)
-		case "base64":
-			to.Base64 = s.text(value)
-		case "truncated":
-			to.Truncated = string(value) == "true"
-		}
-	})
+	s.fields(value, field{"text", &to.Text}, field{"base64", &to.Base64}, field{"truncated", &to.Truncated})
 }
 
-// actor decodes who requested the action.
-func (s *skimmer) actor(value []byte, a *record.Actor) {
-	s.within(value, func(key, value []byte) {
-		switch string(key) {
-		case "agent":
-			a.Agent = s.text(value)
-		case "session":
-			a.Session = s.text(value)
-		case "parent":
-			s.decode(value, &a.Parent)
-		}
-	})
-}
-
-// action decodes what names the action.
-func (s *skimmer) action(value []byte, a *record.Action) {
-	s.within(value, func(key, value []byte) {
-		switch string(key) {
-		case "kind":
-			a.Kind = s.text(value)
-		case "argv":
-			s.decode(value, &a.Argv)
-		case "script":
-			a.Script = s.text(value)
-		case "file":
-			s.decode(value, &a.File)
-		case "url":
-			a.URL = s.text(value)
-		case "server":
-			a.Server = s.text(value)
-		case "name":
-			a.Name = s.text(value)
-		case "cwd":
-			a.Cwd = s.text(value)
-		case "workspace":
-			a.Workspace = s.text(value)
-		}
-	})
-}
-
-// decision decodes the verdict and its reasons.
-func (s *skimmer) decision(value []byte, d *record.Decision) {
-	s.within(value, func(key, value []byte) {
-		switch string(key) {
-		case "verdict":
-			d.Verdict = s.text(value)
-		case "matches":
-			s.list(value, &d.Matches)
-		case "errors":
-			s.list(value, &d.Errors)
-		case "duration_ms":
-			d.DurationMS = s.number(value)
-		}
-	})
-}
-
-// list decodes a list; most lists are empty.
-func (s *skimmer) list(value []byte, v any) {
-	if string(value) != "[]" {
-		s.decode(value, v)
+// result decodes everything except the evidence, and the output only if it is wanted.
+func (s *skimmer) result(value []byte, r *record.Result, captured bool) {
+	list := [...]field{
+		{"status", &r.Status}, {"reason", &r.Reason}, {"message", &r.Message}, {"started", &r.Started},
+		{"exit_code", &r.ExitCode}, {"duration_ms", &r.DurationMS},
 	}
+	s.within(value, func(key, value []byte) {
+		if string(key) == "capture" {
+			s.capture(value, &r.Capture, captured)
+			return
+		}
+		s.member(key, value, list[:])
+	})
 }
 
 func (s *skimmer) number(value []byte) float64 {

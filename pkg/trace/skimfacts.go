@@ -22,14 +22,7 @@ func (s *skimmer) facts(value []byte, f *record.Facts) {
 	s.within(value, func(key, value []byte) {
 		switch string(key) {
 		case "tool":
-			s.within(value, func(key, value []byte) {
-				switch string(key) {
-				case "id":
-					f.Tool.ID = s.text(value)
-				case "format":
-					f.Tool.Format = s.text(value)
-				}
-			})
+			s.fields(value, field{"id", &f.Tool.ID}, field{"format", &f.Tool.Format})
 		case "shell":
 			s.within(value, func(key, value []byte) {
 				if string(key) == "commands" && len(value) > 2 {
@@ -46,16 +39,6 @@ func (s *skimmer) firstCommand(list []byte) (c record.Command) {
 	if at < 0 {
 		return c
 	}
-	first := skimmer{b: list, i: at}
-	first.object(func(key, value []byte) {
-		switch string(key) {
-		case "name":
-			c.Name = s.text(value)
-		case "line":
-			c.Line = int(s.number(value))
-		case "column":
-			c.Column = int(s.number(value))
-		}
-	})
+	s.fields(list[at:], field{"name", &c.Name}, field{"line", &c.Line}, field{"column", &c.Column})
 	return c
 }
