@@ -46,35 +46,23 @@ func WithPolicy(p Policy) Option {
 }
 
 // The options of [New] correspond to the methods of [Sandbox] of the same names.
-func WithReadPaths(paths ...string) Option {
-	return func(s Sandbox) Sandbox { return s.WithReadPaths(paths...) }
+func WithReadPaths(paths ...string) Option   { return each(Sandbox.WithReadPaths, paths) }
+func WithWritePaths(paths ...string) Option  { return each(Sandbox.WithWritePaths, paths) }
+func WithDenyRead(paths ...string) Option    { return each(Sandbox.WithDenyRead, paths) }
+func WithDenyWrite(paths ...string) Option   { return each(Sandbox.WithDenyWrite, paths) }
+func WithNetwork(n Network) Option           { return func(s Sandbox) Sandbox { return s.WithNetwork(n) } }
+func WithDomains(patterns ...string) Option  { return each(Sandbox.WithDomains, patterns) }
+func WithUnixSockets(paths ...string) Option { return each(Sandbox.WithUnixSockets, paths) }
+func WithExecPath(paths ...string) Option    { return each(Sandbox.WithExecPath, paths) }
+func WithLimits(l Limits) Option             { return func(s Sandbox) Sandbox { return s.WithLimits(l) } }
+func WithEnv(entries ...string) Option       { return each(Sandbox.WithEnv, entries) }
+func WithProfile(name string) Option         { return func(s Sandbox) Sandbox { return s.WithProfile(name) } }
+func WithBackend(name string) Option         { return func(s Sandbox) Sandbox { return s.WithBackend(name) } }
+func WithSession(name string) Option         { return func(s Sandbox) Sandbox { return s.WithSession(name) } }
+
+func each(add func(Sandbox, ...string) Sandbox, entries []string) Option {
+	return func(s Sandbox) Sandbox { return add(s, entries...) }
 }
-func WithWritePaths(paths ...string) Option {
-	return func(s Sandbox) Sandbox { return s.WithWritePaths(paths...) }
-}
-func WithDenyRead(paths ...string) Option {
-	return func(s Sandbox) Sandbox { return s.WithDenyRead(paths...) }
-}
-func WithDenyWrite(paths ...string) Option {
-	return func(s Sandbox) Sandbox { return s.WithDenyWrite(paths...) }
-}
-func WithNetwork(n Network) Option { return func(s Sandbox) Sandbox { return s.WithNetwork(n) } }
-func WithDomains(patterns ...string) Option {
-	return func(s Sandbox) Sandbox { return s.WithDomains(patterns...) }
-}
-func WithUnixSockets(paths ...string) Option {
-	return func(s Sandbox) Sandbox { return s.WithUnixSockets(paths...) }
-}
-func WithExecPath(paths ...string) Option {
-	return func(s Sandbox) Sandbox { return s.WithExecPath(paths...) }
-}
-func WithLimits(l Limits) Option { return func(s Sandbox) Sandbox { return s.WithLimits(l) } }
-func WithEnv(entries ...string) Option {
-	return func(s Sandbox) Sandbox { return s.WithEnv(entries...) }
-}
-func WithProfile(name string) Option { return func(s Sandbox) Sandbox { return s.WithProfile(name) } }
-func WithBackend(name string) Option { return func(s Sandbox) Sandbox { return s.WithBackend(name) } }
-func WithSession(name string) Option { return func(s Sandbox) Sandbox { return s.WithSession(name) } }
 
 // WithReadPaths makes files and directories readable. Paths are absolute or relative to the
 // command's directory.
