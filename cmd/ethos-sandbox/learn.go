@@ -76,7 +76,7 @@ func (c *learnCmd) Run(ctx context.Context, sys *cli.System) error {
 			return err
 		}
 		workspace = plan.Workspace
-		if l.passed || !l.grant(plan, denials) || l.answers == nil {
+		if l.passed || !l.grant(denials) || l.answers == nil {
 			break
 		}
 	}
@@ -142,7 +142,7 @@ var groups = []struct{ flag, title string }{
 
 // grant asks about each group of refusals, and reports whether anything new was
 // granted. If nobody is asked, all of it goes into the patch.
-func (l *learning) grant(plan *sandbox.Plan, denials []record.Denial) (more bool) {
+func (l *learning) grant(denials []record.Denial) (more bool) {
 	for _, g := range groups {
 		var list []record.Denial
 		for _, d := range denials {

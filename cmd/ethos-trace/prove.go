@@ -233,12 +233,14 @@ func (c *proveCmd) print(sys *cli.System, out proof.Answer) error {
 	if c.JSON {
 		return printJSON(sys, out)
 	}
-	return errors.Join(c.list(out, func(text string) error { return sys.Printf("%s\n", text) }), c.advise(sys, out))
+	defer c.advise(sys, out)
+	return c.list(out, func(text string) error { return sys.Printf("%s\n", text) })
 }
 
 // tell reports on standard error what is missing.
 func (c *proveCmd) tell(sys *cli.System, out proof.Answer) error {
-	return errors.Join(c.list(out, func(text string) error { sys.Warn(text, ""); return nil }), c.advise(sys, out))
+	defer c.advise(sys, out)
+	return c.list(out, func(text string) error { sys.Warn(text, ""); return nil })
 }
 
 // list writes a line for each need.
@@ -251,9 +253,8 @@ func (c *proveCmd) list(out proof.Answer, write func(text string) error) error {
 	return nil
 }
 
-func (*proveCmd) advise(sys *cli.System, out proof.Answer) error {
+func (*proveCmd) advise(sys *cli.System, out proof.Answer) {
 	if !out.Proven {
 		sys.Warn("not proven on tree "+out.Tree, "run what lacks a proof in "+printable.Line(out.Workspace)+": ethos-facts -- COMMAND | ethos-decide | ethos-sandbox --tree | ethos-trace")
 	}
-	return nil
 }

@@ -39,19 +39,10 @@ func convert(text string, lines bool) string {
 func plain(text string, lines bool) int {
 	for i := range len(text) {
 		if c := text[i]; (c < ' ' || c >= 0x7f) && !(lines && (c == '\n' || c == '\t')) {
-			return lastBase(text, i)
+			return max(i-1, 0) // a mark at i would combine with the rune before it
 		}
 	}
 	return len(text)
-}
-
-// lastBase returns the index, before i, of the rune that a mark at i would
-// combine with.
-func lastBase(text string, i int) int {
-	if i > 0 {
-		return i - 1
-	}
-	return 0
 }
 
 // maxMarks is the maximum number of marks on a base. Decomposed Vietnamese has

@@ -26,7 +26,7 @@ func (c *walker) call(s *syntax.Stmt, ce *syntax.CallExpr) {
 	if c.twice(c.src.at(int(s.Pos().Offset()))) {
 		return
 	}
-	c.aliased(s, ce)
+	c.aliased(ce)
 	env := c.prefix(ce.Assigns)
 	var ways [][]field
 	c.expand(ce.Args, func(fields []field) { ways = append(ways, fields) })
@@ -71,7 +71,7 @@ func (c *walker) raw(s *syntax.Stmt) string {
 // aliased reads a command again with the alias that its first word names. The command is also
 // walked as written, because shells that are not interactive may not expand aliases (bash(1),
 // "ALIASES").
-func (c *walker) aliased(s *syntax.Stmt, ce *syntax.CallExpr) {
+func (c *walker) aliased(ce *syntax.CallExpr) {
 	name := ce.Args[0].Lit()
 	al, ok := c.scope.alias(name)
 	if !ok || c.aliases.has(name) {

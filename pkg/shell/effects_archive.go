@@ -58,11 +58,11 @@ func (do *doing) tar(inv invocation) {
 // tarPrograms follows the options whose argument is run.
 func (do *doing) tarPrograms(inv invocation) {
 	for _, f := range do.p.values("to-command", "I", "use-compress-program", "info-script", "new-volume-script", "F", "rsh-command") {
-		do.shellCode(f, "tar", dialectAny, &positional{dyn: true}, inv)
+		do.shellCode(f, "tar", &positional{dyn: true}, inv)
 	}
 	for _, f := range do.p.values("checkpoint-action") {
 		if strings.HasPrefix(f.text, "exec=") {
-			do.shellCode(f.from(5), "tar", dialectAny, &positional{dyn: true}, inv)
+			do.shellCode(f.from(5), "tar", &positional{dyn: true}, inv)
 		}
 	}
 }
@@ -84,14 +84,14 @@ func (do *doing) unzip() {
 func (do *doing) zip(inv invocation) {
 	for i, f := range inv.fields {
 		if f.text == "-TT" && i+1 < len(inv.fields) { // the letter is given twice, which getopt reads differently
-			do.shellCode(inv.fields[i+1], "zip -TT", dialectAny, &positional{dyn: true}, inv)
+			do.shellCode(inv.fields[i+1], "zip -TT", &positional{dyn: true}, inv)
 			inv.fields = append(inv.fields[:i:i], inv.fields[i+2:]...)
 			do.p = findUtility("zip").grammar.parse(inv.fields[1:], false)
 			break
 		}
 	}
 	for _, f := range do.p.values("unzip-command") {
-		do.shellCode(f, "zip -TT", dialectAny, &positional{dyn: true}, inv)
+		do.shellCode(f, "zip -TT", &positional{dyn: true}, inv)
 	}
 	for i, f := range do.p.operands {
 		switch {

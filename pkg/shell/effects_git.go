@@ -40,7 +40,7 @@ func (do *doing) gitRun(inv invocation, reading gitargs.Reading, run gitargs.Run
 	label := "git " + run.Via
 	if run.Script != "" {
 		args := positionals(append([]field{literal("git", 0)}, next.fields...))
-		do.shellCode(gitText(inv, run.Script), label, dialectAny, args, next)
+		do.shellCode(gitText(inv, run.Script), label, args, next)
 		return
 	}
 	if in, ok := do.enter(label); ok && len(next.fields) > 0 {

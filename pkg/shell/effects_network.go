@@ -13,7 +13,7 @@ func remote(text string) bool {
 
 func (do *doing) rsync(inv invocation) {
 	if rsh, ok := do.p.value("e", "rsh"); ok {
-		do.shellCode(rsh, "rsync -e", dialectAny, &positional{dyn: true}, inv)
+		do.shellCode(rsh, "rsync -e", &positional{dyn: true}, inv)
 	}
 	if do.p.has("n", "dry-run", "list-only") || len(do.p.operands) < 2 {
 		return
@@ -46,14 +46,14 @@ func (do *doing) sshOptions(inv invocation) {
 		switch strings.ToLower(strings.TrimSpace(name)) {
 		case "proxycommand", "localcommand", "knownhostscommand":
 			if ok && f.text[len(name)+1:] != "none" {
-				do.shellCode(f.from(len(name)+1), "ssh -o "+name, dialectAny, &positional{dyn: true}, inv)
+				do.shellCode(f.from(len(name)+1), "ssh -o "+name, &positional{dyn: true}, inv)
 			}
 		}
 	}
 	do.readAll(do.p.values("F"))
 	if do.by != "ssh" {
 		for _, prog := range do.p.values("S") {
-			do.shellCode(prog, do.by+" -S", dialectAny, &positional{dyn: true}, inv)
+			do.shellCode(prog, do.by+" -S", &positional{dyn: true}, inv)
 		}
 	}
 }

@@ -123,7 +123,7 @@ func (do *doing) filter() {
 // or, with -f, PREFIX00, ….
 func (do *doing) split(inv invocation) {
 	if code, ok := do.p.value("filter"); ok && do.by == "split" {
-		do.shellCode(code, "split --filter", dialectAny, &positional{dyn: true}, inv)
+		do.shellCode(code, "split --filter", &positional{dyn: true}, inv)
 	}
 	prefix := field{text: "x"}
 	if f, ok := do.p.value("f", "prefix"); ok && do.by == "csplit" {

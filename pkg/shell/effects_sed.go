@@ -23,7 +23,7 @@ func (do *doing) sedScript(script field, inv invocation) {
 			}
 			f := script.from(s.fileAt)
 			f.text = s.code
-			do.shellCode(f, "sed e", dialectAny, &positional{dyn: true}, inv)
+			do.shellCode(f, "sed e", &positional{dyn: true}, inv)
 		}
 	}
 }

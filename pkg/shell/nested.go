@@ -116,16 +116,14 @@ func longShellOption(run *shellRun, text string, args []field) []field {
 
 // shellCode analyses the code that a program other than a shell passes to one: su -c, flock -c,
 // watch.
-func (c *walker) shellCode(code field, label string, d dialect, args *positional, inv invocation) {
+func (c *walker) shellCode(code field, label string, args *positional, inv invocation) {
 	if code.dyn || code.many {
 		c.lack(lackOpaque)
 		if code.unseen() {
 			c.risk(riskOpaqueInterpreter)
 		}
 	}
-	in := inv
-	in.wrappers = inv.wrappers
-	c.rerun(code, label, d, args, in)
+	c.rerun(code, label, dialectAny, args, inv)
 }
 
 // evaluate handles eval: its joined arguments are code for this shell.

@@ -48,7 +48,7 @@ func (c *walker) parallel(w *wrapper, inv invocation) {
 		src := *c.src
 		src.hole, src.alien = "{}", alien || arg.alien
 		next.src = &src
-		next.shellCode(replaced(code, "{}", arg), w.name, dialectAny, &positional{dyn: true}, in)
+		next.shellCode(replaced(code, "{}", arg), w.name, &positional{dyn: true}, in)
 		if _, ok := findInterpreter(baseName(words[0].text)); ok && known { // with --quote a word is not split
 			run := in
 			run.fields = make([]field, len(words))
@@ -64,13 +64,13 @@ func (c *walker) parallel(w *wrapper, inv invocation) {
 func (c *walker) parallelCommands(in, inv invocation, args []field, known bool) {
 	if known {
 		for _, code := range args {
-			c.shellCode(code, "parallel", dialectAny, &positional{dyn: true}, in)
+			c.shellCode(code, "parallel", &positional{dyn: true}, in)
 		}
 		return
 	}
 	feed := c.feedOf(inv)
 	if code, ok := feed.static(); ok {
-		c.shellCode(code, "parallel", dialectAny, &positional{dyn: true}, in)
+		c.shellCode(code, "parallel", &positional{dyn: true}, in)
 		return
 	}
 	if feed.kind != feedNone {

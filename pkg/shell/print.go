@@ -211,10 +211,7 @@ func printFormat(b *fieldBuilder, format field, args []field) ([]field, bool) {
 			b.fixed("%", format.at(i))
 			i += 2
 		case text[i+1] == 's' || text[i+1] == 'b':
-			var ok bool
-			if args, ok = printArg(b, args, text[i+1] == 'b'); !ok {
-				return nil, false
-			}
+			args = printArg(b, args, text[i+1] == 'b')
 			i += 2
 		default:
 			return nil, false
@@ -223,16 +220,16 @@ func printFormat(b *fieldBuilder, format field, args []field) ([]field, bool) {
 	return args, true
 }
 
-func printArg(b *fieldBuilder, args []field, escapes bool) ([]field, bool) {
+func printArg(b *fieldBuilder, args []field, escapes bool) []field {
 	if len(args) == 0 {
-		return args, true
+		return args
 	}
 	if escapes && strings.IndexByte(args[0].text, '\\') >= 0 {
 		for _, p := range ansiC(echoOctal(args[0].text)) {
 			b.fixed(p.text, args[0].offset)
 		}
-		return args[1:], true
+		return args[1:]
 	}
 	b.field(args[0])
-	return args[1:], true
+	return args[1:]
 }

@@ -13,7 +13,7 @@ func (c *walker) su(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
 	}
 	if code, ok := p.value("c", "command", "session-command"); ok {
 		c.alone(inv, w.name)
-		c.shellCode(code, w.name+" -c", dialectAny, positionals(p.operands), inv)
+		c.shellCode(code, w.name+" -c", positionals(p.operands), inv)
 		return inv, false
 	}
 	if c.feedOf(inv).kind == feedNone {
@@ -33,12 +33,12 @@ func (c *walker) commandString(w *wrapper, p *parsed, inv invocation) (invocatio
 	c.alone(inv, w.name)
 	if w.name == "watch" {
 		if len(p.operands) > 0 {
-			c.shellCode(join(p.operands), w.name, dialectAny, &positional{dyn: true}, inv)
+			c.shellCode(join(p.operands), w.name, &positional{dyn: true}, inv)
 		}
 		return inv, false
 	}
 	for _, code := range append(p.values("s", "setup", "p", "prepare", "c", "cleanup", "conclude"), p.operands...) {
-		c.shellCode(code, w.name, dialectAny, &positional{dyn: true}, inv)
+		c.shellCode(code, w.name, &positional{dyn: true}, inv)
 	}
 	return inv, false
 }
@@ -46,7 +46,7 @@ func (c *walker) commandString(w *wrapper, p *parsed, inv invocation) (invocatio
 func (c *walker) flock(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
 	if code, ok := p.value("c", "command"); ok {
 		c.alone(inv, w.name)
-		c.shellCode(code, w.name+" -c", dialectAny, &positional{dyn: true}, inv)
+		c.shellCode(code, w.name+" -c", &positional{dyn: true}, inv)
 		return inv, false
 	}
 	if len(p.operands) < 2 {
@@ -55,7 +55,7 @@ func (c *walker) flock(w *wrapper, p *parsed, inv invocation) (invocation, bool)
 	}
 	if first := p.operands[1].text; (first == "-c" || first == "--command") && len(p.operands) > 2 {
 		c.alone(inv, w.name)
-		c.shellCode(p.operands[2], w.name+" -c", dialectAny, &positional{dyn: true}, inv)
+		c.shellCode(p.operands[2], w.name+" -c", &positional{dyn: true}, inv)
 		return inv, false
 	}
 	return inv.inner(w, p.operands[1:]), true
@@ -65,7 +65,7 @@ func (c *walker) flock(w *wrapper, p *parsed, inv invocation) (invocation, bool)
 func (c *walker) script(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
 	c.alone(inv, w.name)
 	if code, ok := p.value("c", "command"); ok {
-		c.shellCode(code, w.name+" -c", dialectAny, &positional{dyn: true}, inv)
+		c.shellCode(code, w.name+" -c", &positional{dyn: true}, inv)
 	}
 	return inv, false
 }
@@ -114,7 +114,7 @@ func (c *walker) carried(w *wrapper, inv invocation) (invocation, bool) {
 	}
 	p = w.grammar.parse(p.operands[1:], true)
 	if code, ok := p.value("c", "call"); ok && w.name == "npm" {
-		c.shellCode(code, w.name+" -c", dialectAny, &positional{dyn: true}, inv)
+		c.shellCode(code, w.name+" -c", &positional{dyn: true}, inv)
 	}
 	if len(p.operands) <= w.skip || p.has("m", "module") {
 		return inv, false
@@ -151,7 +151,7 @@ func (c *walker) confined(w *wrapper, inv invocation) (invocation, bool) {
 		defer func() { c.bounded = outer }()
 		if code, ok := call.Last("command"); ok {
 			f := inv.fields[1+code.Word].from(code.Offset)
-			c.shellCode(f, w.name+" -c", dialectAny, positionals(rest), inv)
+			c.shellCode(f, w.name+" -c", positionals(rest), inv)
 		} else if c.feedOf(inv).kind != feedNone {
 			c.interpret(inv.inner(w, []field{literal("sh", inv.fields[0].offset)}), "sh", interpreter{shell: true, dialect: dialectAny})
 		}
@@ -230,7 +230,7 @@ func (c *walker) direct(w *wrapper, p *parsed, inv invocation) (invocation, bool
 		options = strings.Fields(w.query)
 	}
 	for _, code := range p.values(options...) {
-		c.shellCode(code, w.name, dialectAny, &positional{dyn: true}, inv)
+		c.shellCode(code, w.name, &positional{dyn: true}, inv)
 	}
 	if w.kind == wrapOption || len(p.operands) == 0 {
 		return inv, false
@@ -250,7 +250,7 @@ func (c *walker) terminal(w *wrapper, inv invocation) {
 		p.operands = p.operands[:len(p.operands)-1] // send-keys types its operands
 	}
 	if len(p.operands) > 0 {
-		c.shellCode(join(p.operands), w.name, dialectAny, &positional{dyn: true}, inv)
+		c.shellCode(join(p.operands), w.name, &positional{dyn: true}, inv)
 	}
 }
 

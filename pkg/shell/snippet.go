@@ -52,7 +52,7 @@ func (c *walker) snippet(inv invocation, name string, acts []snippet.Act) {
 		}
 		switch act.Kind {
 		case snippet.Shell:
-			c.shellCode(c.snippetWord(act.Words[0], at), name, dialectAny, &positional{dyn: true}, inv)
+			c.shellCode(c.snippetWord(act.Words[0], at), name, &positional{dyn: true}, inv)
 		case snippet.Start:
 			run := inv
 			run.fields, run.code, run.opaque, run.silent = nil, "", false, false

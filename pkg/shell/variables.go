@@ -52,7 +52,7 @@ func (do *doing) variables(inv invocation) {
 		switch {
 		case !a.value.static():
 		case namesProgram(a.name) && !usual(a.value.text):
-			do.shellCode(a.value, a.name+"=", dialectAny, &positional{dyn: true}, inv)
+			do.shellCode(a.value, a.name+"=", &positional{dyn: true}, inv)
 		case a.name == "GOFLAGS":
 			do.goFlags(a.value, inv)
 		case do.by == "make" && (a.name == "MAKEFLAGS" || a.name == "GNUMAKEFLAGS"):
@@ -91,7 +91,7 @@ func (do *doing) goFlags(flags field, inv invocation) {
 		if ok && slices.Contains([]string{"exec", "toolexec", "vettool"}, option) {
 			code := flags.from(at + len(word) - len(value))
 			code.text = value
-			do.shellCode(code, "go -"+option, dialectAny, &positional{dyn: true}, inv)
+			do.shellCode(code, "go -"+option, &positional{dyn: true}, inv)
 		}
 	}
 }

@@ -155,7 +155,7 @@ func (do *doing) words(inv invocation) {
 			}
 			do.dispatch(in)
 		case slices.Contains(strings.Fields(w.runs), option) && value.text != "":
-			do.shellCode(value, do.by+" -"+option, dialectAny, &positional{dyn: true}, inv)
+			do.shellCode(value, do.by+" -"+option, &positional{dyn: true}, inv)
 		case slices.Contains(strings.Fields(w.writes), option) && value.text != "-":
 			do.writeOne(value, opWrite)
 		case slices.Contains(strings.Fields(w.reads), option):

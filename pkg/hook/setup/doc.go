@@ -5,8 +5,6 @@
 //	change, err := place.Install(setup.Options{…})       // reads; nothing is written yet
 //	fmt.Print(change.Diff()); err = change.Write()
 //
-// [Recipe] returns the same text as files to copy; examples/ holds its output.
-//
 // # Contract
 //
 // A change edits the text: existing comments, unknown keys, order and layout stay. Before a change

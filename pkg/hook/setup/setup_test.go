@@ -22,18 +22,18 @@ var update = flag.Bool("update", false, "write the examples, and the agents in d
 // TestExamples: examples/ is what install writes for an agent without settings.
 func TestExamples(t *testing.T) {
 	for _, a := range Agents() {
-		files, err := Recipe(a, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range files {
-			path := filepath.Join("../../../examples", f.Name)
+		for _, f := range a.files {
+			text, err := f.format.install(nil, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("../../../examples", f.example)
 			if *update {
-				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, f.Text, 0o644)); err != nil {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text, 0o644)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, f.Text) {
+			if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, text) {
 				t.Errorf("%s is not what is installed (go test ./pkg/hook/setup -update): %v", path, err)
 			}
 		}

@@ -277,13 +277,13 @@ func (s *Session) storeOf(t *tree) *store {
 // makeStore creates Kept/quarantine/TIME-PID. It renames whatever stands in the
 // way and is not the caller's own directory: the command made it.
 func (s *Session) makeStore(t *tree) (int, string, error) {
-	kept, err := ownDirectory(t, t.fd, s.scope.Kept)
+	kept, err := ownDirectory(t.fd, s.scope.Kept)
 	if err != nil {
 		return -1, "", err
 	}
 	defer unix.Close(kept)
 	ignore(kept)
-	all, err := ownDirectory(t, kept, folder)
+	all, err := ownDirectory(kept, folder)
 	if err != nil {
 		return -1, "", err
 	}
@@ -303,7 +303,7 @@ func (s *Session) makeStore(t *tree) (int, string, error) {
 
 // ownDirectory opens a directory that the caller owns, and creates it if
 // necessary.
-func ownDirectory(t *tree, at int, name string) (int, error) {
+func ownDirectory(at int, name string) (int, error) {
 	for range 2 {
 		fd, err := enter(at, name)
 		var st unix.Stat_t

@@ -45,11 +45,8 @@ func jsonLines[T any](text []byte) iter.Seq[*T] {
 	}
 }
 
-// looksJSON reports whether the text begins with one of the bytes, ignoring leading space.
-func looksJSON(text []byte, open string) bool {
-	text = bytes.TrimSpace(text)
-	return len(text) > 0 && bytes.IndexByte([]byte(open), text[0]) >= 0
-}
+// looksJSON reports whether the text begins like an object, ignoring leading space.
+func looksJSON(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
 
 // number returns the text of a JSON value that is a number or a string.
 func number(raw json.RawMessage) string {

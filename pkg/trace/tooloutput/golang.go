@@ -28,10 +28,10 @@ func joinTabs(text []byte) []byte {
 // goVet reads go vet, with or without -json.
 func goVet(out Output) ([]trace.Finding, bool) {
 	text := out.Stdout
-	if !looksJSON(text, "{") {
+	if !looksJSON(text) {
 		text = withoutHeaders(out.Stderr)
 	}
-	if !looksJSON(text, "{") {
+	if !looksJSON(text) {
 		found, ok := goText(out)
 		for i := range found {
 			found[i].Rule = "vet"

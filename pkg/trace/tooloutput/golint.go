@@ -10,7 +10,7 @@ import (
 // staticcheck reads staticcheck -f json (one object a line) and -f text (file:line:column: message (CODE)).
 // Source: staticcheck.dev/docs/running-staticcheck/cli/formatters.
 func staticcheck(out Output) ([]trace.Finding, bool) {
-	if !looksJSON(out.Stdout, "{") {
+	if !looksJSON(out.Stdout) {
 		return scanText([]string{"%f:%l:%c: %m"}, joinTabs(out.all()), func(f *trace.Finding) bool {
 			if f.Message, f.Rule = cutRule(f.Message, " (", ")"); f.Rule == "" || f.Rule == "compile" {
 				f.Rule, f.Level = "compile", trace.LevelError

@@ -20,7 +20,7 @@ type testEvent struct {
 // goTest reads go test, with or without -json.
 func goTest(out Output) ([]trace.Finding, bool) {
 	t := goTests{out: out, tests: map[string]*testRun{}}
-	if looksJSON(out.Stdout, "{") {
+	if looksJSON(out.Stdout) {
 		for e := range jsonLines[testEvent](out.Stdout) {
 			if e != nil {
 				t.event(*e)

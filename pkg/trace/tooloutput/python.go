@@ -84,7 +84,7 @@ func pyrightText(out Output) ([]trace.Finding, bool) {
 // mypy reads mypy's text (file:line[:column[:endline:endcolumn]]: severity: message  [code]) and --output json (columns 0-based).
 // Source: mypy.readthedocs.io/en/stable/command_line.html, mypy/error_formatter.py.
 func mypy(out Output) ([]trace.Finding, bool) {
-	if !looksJSON(out.Stdout, "{") {
+	if !looksJSON(out.Stdout) {
 		return scanText([]string{"%f:%l:%c:%e:%k: %m", "%f:%l:%c: %m", "%f:%l: %m"}, out.Stdout, mypyMessage)
 	}
 	type problem struct {

@@ -35,15 +35,15 @@ var overlayErrnos = []syscall.Errno{syscall.EPERM, syscall.EINVAL, syscall.ENODE
 func (b *builder) overlay(m *Mount) {
 	tree := b.slots.New()
 	b.Trees[m.Target] = tree
-	b.add(b.openAt(m.Source, m.Source, b.lowerFD, 0)...)
+	b.add(b.openAt(m.Source, m.Source, b.lowerFD)...)
 	if m.Upper != "" {
-		ways := append(b.openAt(m.Upper, m.Target, b.upperFD, tree), b.openAt(m.Work, m.Target, b.workFD, tree)...)
+		ways := append(b.openAt(m.Upper, m.Target, b.upperFD), b.openAt(m.Work, m.Target, b.workFD)...)
 		b.tryOverlay(m, tree, append(ways, b.overlaySteps(m, tree)...))
 	}
 	name := ".overlay" + strconv.Itoa(len(b.Trees))
 	scratch := []steps.Step{mkdir(name, 0o700, m.Target), mkdir(name+"/upper", 0o755, m.Target), mkdir(name+"/work", 0o755, m.Target)}
-	scratch = append(scratch, b.openAt(name+"/upper", m.Target, b.upperFD, tree)...)
-	scratch = append(scratch, b.openAt(name+"/work", m.Target, b.workFD, tree)...)
+	scratch = append(scratch, b.openAt(name+"/upper", m.Target, b.upperFD)...)
+	scratch = append(scratch, b.openAt(name+"/work", m.Target, b.workFD)...)
 	b.tryOverlay(m, tree, append(scratch, b.overlaySteps(m, tree)...))
 	b.lowerAlone(m, tree)
 }
@@ -58,7 +58,7 @@ func (m *Mount) Ways() int {
 }
 
 // openAt opens a directory at a fixed descriptor number.
-func (b *builder) openAt(path, object string, number int, unless steps.Slot) []steps.Step {
+func (b *builder) openAt(path, object string, number int) []steps.Step {
 	fd := b.slots.New()
 	open := into(openat2(atCwd(), path, object, true), fd)
 	dup := step("dup3", unix.SYS_DUP3, object, steps.From(fd), steps.Int(number), steps.Int(unix.O_CLOEXEC))

@@ -23,9 +23,9 @@ const ViewStage = "workspace"
 func View(list []steps.Step, dir, upper, work string, openFiles uint64, slots *steps.Slots) []steps.Step {
 	b := &builder{slots: slots}
 	b.lowerFD, b.upperFD, b.workFD = overlayFDs(openFiles)
-	b.add(b.openAt(dir, dir, b.lowerFD, 0)...)
-	b.add(b.openAt(upper, upper, b.upperFD, 0)...)
-	b.add(b.openAt(work, work, b.workFD, 0)...)
+	b.add(b.openAt(dir, dir, b.lowerFD)...)
+	b.add(b.openAt(upper, upper, b.upperFD)...)
+	b.add(b.openAt(work, work, b.workFD)...)
 	m := &Mount{Target: dir, Writable: true}
 	tree := slots.New()
 	b.add(b.overlaySteps(m, tree)...)

@@ -53,15 +53,15 @@ func (j *Judge) valid(id uint64) bool {
 	return ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) == nil
 }
 
-// answer completes a call. It returns false if the caller no longer waits.
-func (j *Judge) answer(id uint64, errno error) bool {
+// answer completes a call, if its caller still waits.
+func (j *Judge) answer(id uint64, errno error) {
 	r := response{id: id}
 	if errno != nil {
 		e := unix.EACCES
 		errors.As(errno, &e)
 		r.errno = -int32(e)
 	}
-	return ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r)) == nil
+	ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
 }
 
 // proceed makes the kernel execute a call on which nothing is decided.
