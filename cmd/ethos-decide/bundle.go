@@ -138,7 +138,7 @@ func trustedKeys(file string) (string, error) {
 	}
 	text, err := ceiling.TrustedKeys()
 	if err != nil {
-		return "", cli.Errorf(cli.BadInput, "check that the public key is the right one, then install it as root: install -m 644 -D KEY.pub "+ceiling.Dir+"/"+ceiling.Keys, "cannot read the trusted keys: %w", err)
+		return "", cli.Errorf(cli.BadInput, "name a public key with --key, or check that the key is the right one and install it as root: install -m 644 -D KEY.pub "+ceiling.Dir+"/"+ceiling.Keys, "cannot read the trusted keys: %w", err)
 	}
 	return string(text), nil
 }

@@ -26,21 +26,23 @@ type sample struct {
 // maxCorpus limits the length of a corpus, in bytes.
 const maxCorpus = 16 << 20
 
+const corpusHint = "name a file with one command per line; lines that begin with # are comments"
+
 // readCorpus reads one command per line. "␤" stands for a newline in a command; a line that begins
 // with "#" is a comment, "## NAME" begins a group. "#each A | B" expands each following line of its
 // group to several: with A in place of "⟨⟩", with B, and so on.
 func readCorpus(name string) ([]sample, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("read corpus: %w", err)
+		return nil, cli.Errorf(cli.BadInput, corpusHint, "read corpus: %w", err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxCorpus+1))
 	if err != nil {
-		return nil, fmt.Errorf("read corpus: %w", err)
+		return nil, cli.Errorf(cli.BadInput, corpusHint, "read corpus: %w", err)
 	}
 	if len(text) > maxCorpus {
-		return nil, fmt.Errorf("read corpus: %s is longer than %d bytes", name, maxCorpus)
+		return nil, cli.Errorf(cli.BadInput, corpusHint, "read corpus: %s is longer than %d bytes", name, maxCorpus)
 	}
 	var all []sample
 	group, each := "", []string{""}
@@ -59,7 +61,7 @@ func readCorpus(name string) ([]sample, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("read corpus: %s has no commands", name)
+		return nil, cli.Errorf(cli.BadInput, corpusHint, "read corpus: %s has no commands", name)
 	}
 	return all, nil
 }
@@ -135,7 +137,7 @@ func (c *checkCmd) corpora(ctx context.Context, sys *cli.System, b *bench) (int,
 		for _, file := range corpus.files {
 			samples, err := readCorpus(file)
 			if err != nil {
-				return wrong, &cli.Error{Status: cli.BadInput, Err: err}
+				return wrong, err
 			}
 			counts := tally{}
 			for _, s := range samples {

@@ -234,7 +234,7 @@ func yamlFiles(dir string) ([]string, error) {
 
 // badPolicy returns the error that ends the program: without its policies it must allow nothing.
 func badPolicy(err error) error {
-	hint := "see ethos-decide check --help; nothing was decided"
+	hint := "check --pack and --policy; nothing was decided"
 	var told *cli.Error
 	switch {
 	case errors.As(err, &told):

@@ -41,7 +41,7 @@ func runExamples(set *policy.Set) error {
 	defer b.close()
 	wrong, err := set.Prove(context.Background(), b.facts)
 	if err == nil && len(wrong) > 0 {
-		err = fmt.Errorf("%s (%d wrong examples)", wrong[0], len(wrong))
+		err = cli.Errorf(cli.BadInput, "fix the policy or the example, then run ethos-decide check; nothing was decided", "%s (wrong examples: %d)", wrong[0], len(wrong))
 	}
 	return err
 }

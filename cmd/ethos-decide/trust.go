@@ -128,9 +128,13 @@ func (t *truster) files() (files []string, err error) {
 			file = filepath.Join(t.sys.Dir, file)
 		}
 		if name := filepath.Base(file); name != capability.ConfigName && name != consumerFile {
-			switch from, err := t.origin(file); {
+			from, err := t.origin(file)
+			_, missing := os.Lstat(file)
+			switch {
 			case err != nil:
 				return nil, unusable(err)
+			case from == nil && missing != nil:
+				return nil, cli.Errorf(cli.BadInput, "create it first; without FILE, the existing files of the work space are used", "%w", missing)
 			case from == nil:
 				return nil, cli.Errorf(cli.Usage, "a file that --config or --policy names needs no trust", "%s needs no trust: it is neither %s nor %s, and not known to be written by a run that could reach the network", file, capability.ConfigName, consumerFile)
 			}

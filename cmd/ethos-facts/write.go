@@ -134,7 +134,7 @@ func (w *writer) refuse(err error, input []byte, id string) error {
 // is no error line for it.
 func unreadable(err error, input []byte) (bad *record.BadLine, hint string, usage error) {
 	if errors.Is(err, facts.ErrUnknownTool) {
-		return nil, "", cli.Errorf(cli.Usage, "ethos-facts tools lists the catalog", "--tool: %w", err)
+		return nil, "", cli.Errorf(cli.Usage, "ethos-facts tools lists all tools", "--tool: %w", err)
 	}
 	code := record.CodeWrongValue
 	var fault *catalog.ConfigError
@@ -177,7 +177,7 @@ func (w *writer) finish(err error) error {
 	}
 	hint := w.hint
 	if hint == "" {
-		hint = "the error line says which input"
+		hint = "the error line on standard output shows the beginning of that input"
 	}
 	if w.bad > 1 {
 		return cli.Errorf(cli.BadInput, hint, "%d inputs could not be read; the first: %w", w.bad, w.first)

@@ -26,7 +26,7 @@ func weaker(backend string, uid int) (says, way string) {
 	case backend == sandbox.None:
 		return "nothing is isolated: --backend none runs the command with all of your rights", "omit --backend, or use --backend landlock if there are no user namespaces"
 	case backend == sandbox.Seatbelt:
-		return "--backend seatbelt has never been run on macOS by those who wrote it", "try first what it is to stop; docs/backends.md says what it holds and what it does not"
+		return "--backend seatbelt has never been tested on macOS", "before you rely on it, try whether it stops what it has to stop; docs/backends.md says what it enforces and what it does not"
 	case backend == sandbox.Bwrap && uid == 0:
 		return "--backend bwrap as root: the command can change the mode of the device nodes in /dev, which are the host's", "run it as an ordinary user, or omit --backend"
 	case backend == sandbox.Landlock && uid == 0:

@@ -339,7 +339,7 @@ func dialNamed(sys *cli.System, name string) (*session.Client, error) {
 func running(sys *cli.System) string {
 	names, err := session.Open(sys.Getenv).Names()
 	if err != nil || len(names) == 0 {
-		return "no session is running; ethos-sandbox session start starts one"
+		return "no session is running; ethos-sandbox session start --name NAME starts one"
 	}
 	return "running sessions: " + strings.Join(names[:min(len(names), maxNames)], " ")
 }

@@ -116,7 +116,7 @@ func (c *workspaceCreateCmd) Run(ctx context.Context, sys *cli.System) error {
 }
 
 func thereIs(name string) error {
-	return cli.Errorf(cli.Refused, "choose another name, or remove it: ethos-sandbox workspace remove "+name, "work space %s exists already", name)
+	return cli.Errorf(cli.Refused, "choose another name, or remove it: ethos-sandbox workspace remove "+name, "work space %s already exists", name)
 }
 
 // workspacePlan makes the plan for a command in a view.
@@ -343,7 +343,7 @@ func (c *workspaceRemoveCmd) Run(ctx context.Context, sys *cli.System) error {
 	if !c.Force {
 		changes, err := v.Unhashed(ctx)
 		if err == nil && len(changes) > 0 {
-			err = cli.Errorf(cli.Refused, "ethos-sandbox workspace apply "+c.Name+", or remove --force "+c.Name+", which loses them", "work space %s has %d changes that were not applied", c.Name, len(changes))
+			err = cli.Errorf(cli.Refused, "ethos-sandbox workspace apply "+c.Name+" applies them; ethos-sandbox workspace remove --force "+c.Name+" loses them", "work space %s has changes that were not applied: %d", c.Name, len(changes))
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			err = cli.Errorf(cli.Refused, "ethos-sandbox workspace remove --force "+c.Name, "work space %s: its original is gone: %w", c.Name, err)

@@ -75,7 +75,7 @@ type attested struct {
 // check replaces this process with the program that checks the bundle.
 func (c *attested) check(sys *cli.System, asJSON bool) error {
 	if c.Bundle == "" || c.Key == "" && c.Allowed == "" || c.Signer != "" && c.Allowed == "" {
-		return cli.Errorf(cli.Usage, "ethos-trace verify --commit REV --key FILE BUNDLE, or --allowed-signers FILE [--signer NAME]", "a bundle is checked with its commit and a public key")
+		return cli.Errorf(cli.Usage, "ethos-trace verify --commit REV --key FILE BUNDLE, or --allowed-signers FILE [--signer NAME]", "verify needs the commit, the bundle, and a public key to check the signature with")
 	}
 	if err := checkControls(c.Control); err != nil {
 		return err

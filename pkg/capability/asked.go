@@ -234,44 +234,44 @@ func flagEnv(a *Asked, text string) error {
 
 func flagTimeout(a *Asked, value string) (err error) {
 	switch value {
-	case "":
-		return errEmpty
 	case "0":
 		a.Timeout, a.TimeoutSeconds = NoTimeout, 0
 	default:
-		a.Timeout, err = quantity.ParseDuration(value)
+		a.Timeout, err = parsed("--timeout", value, quantity.ParseDuration)
 		a.TimeoutSeconds = int64((a.Timeout + time.Second - 1) / time.Second)
 	}
 	return err
 }
 
-var errEmpty = errors.New("the value is empty")
+// parsed parses the value of a flag. Its errors name the flag.
+func parsed[T any](flag, value string, parse func(string) (T, error)) (v T, err error) {
+	err = errors.New("the value is empty")
+	if value != "" {
+		v, err = parse(value)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", flag, err)
+	}
+	return v, err
+}
 
 func flagMemory(a *Asked, value string) (err error) {
-	if value == "" {
-		return errEmpty
-	}
-	a.MemoryBytes, err = quantity.ParseSize(value)
+	a.MemoryBytes, err = parsed("--memory", value, quantity.ParseSize)
 	a.MemoryMB = (a.MemoryBytes + 1<<20 - 1) >> 20
 	return err
 }
 
 func flagCPU(a *Asked, value string) (err error) {
-	if value == "" {
-		return errEmpty
-	}
-	a.CPUQuotaPercent, err = quantity.ParsePercent(value)
+	a.CPUQuotaPercent, err = parsed("--cpu", value, quantity.ParsePercent)
 	return err
 }
 
 func flagPids(a *Asked, value string) (err error) {
 	switch n, _ := strconv.ParseInt(value, 10, 64); {
-	case value == "":
-		return errEmpty
 	case n < 0:
 		return errors.New("--pids is below 0")
 	case value != "0":
-		a.Pids, err = quantity.ParseSize(value)
+		a.Pids, err = parsed("--pids", value, quantity.ParseSize)
 	}
 	return err
 }

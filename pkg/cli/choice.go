@@ -55,7 +55,7 @@ func (c Choice) Check(flag string, words ...Choice) error {
 	for _, w := range words {
 		names = append(names, flag+"="+string(w))
 	}
-	return &Error{Status: Usage, Err: fmt.Errorf("%s: unknown value %q", flag, string(c)), Hint: "write " + flag + ", " + strings.Join(names, ", ")}
+	return &Error{Status: Usage, Err: fmt.Errorf("%s: unknown value %q", flag, string(c)), Hint: "write " + flag + " or " + strings.Join(names, " or ")}
 }
 
 // Or joins the words of a choice for a help text: "a, b or c".

@@ -11,7 +11,7 @@ import (
 )
 
 // otherWords are what other programs call a command.
-var otherWords = map[string]string{"rm": "remove", "delete": "remove", "stop": "end", "kill": "end"}
+var otherWords = map[string]string{"rm": "remove", "delete": "remove", "stop": "end", "kill": "end", "clean": "prune", "clear": "prune"}
 
 // meant returns the beginning of a hint with what an unexpected word was
 // probably meant to be, or "" if that is unknown: a command beside the last one

@@ -199,12 +199,23 @@ func (p Program) usage(err error, kind Kind) error {
 	if word, ok := unexpectedWord(err); ok {
 		message = "unexpected argument " + word
 	}
-	return &Error{Status: status, Err: errors.New(message), Hint: p.meant(err) + p.named(parseContext(err)) + " --help shows the usage"}
+	named := p.named(parseContext(err))
+	hint := p.meant(err) + named + " --help shows the usage"
+	if message == noCommand {
+		hint = "write the command after --: " + named + " -- COMMAND"
+	}
+	return &Error{Status: status, Err: errors.New(message), Hint: hint}
 }
+
+// noCommand is the message about a runner that was given nothing to run.
+const noCommand = "no command was given"
 
 // plainer rewrites kong's messages about tokens in plain words.
 func plainer(message string) string {
 	message = strings.Replace(message, `one of "",`, "one of ", 1) // "" stands for a flag that was not given
+	if message == `expected "<argv>"` {
+		return noCommand
+	}
 	if missing, ok := strings.CutPrefix(message, `expected "<`); ok {
 		return "missing: <" + strings.TrimSuffix(missing, `"`)
 	}

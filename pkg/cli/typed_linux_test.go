@@ -120,7 +120,7 @@ func TestPlainer(t *testing.T) {
 		`--memory: expected value value but got "--" (long flag); perhaps try --memory="--"?`: `--memory needs a value, but the next word is "--"`,
 		`--for: expected duration but got "3d": time: unknown unit "d" in duration "3d"`:      `--for: "3d" is not a time such as 90s, 10m or 1h30m`,
 		`--pids: expected a valid 64 bit int but got "x"`:                                     `--pids: "x" is not a whole number`,
-		`expected "<argv>"`:                           "missing: <argv>",
+		`expected "<argv>"`:                           "no command was given",
 		`expected "<name> <port>"`:                    "missing: <name> <port>",
 		`--mode must be one of "","plan" but got "x"`: `--mode must be one of "plan" but got "x"`,
 		"unknown flag --x":                            "unknown flag --x",

@@ -73,7 +73,7 @@ func (s Search) inside() (Program, bool) {
 // explicit checks ETHOS_REAL_GIT.
 func (s Search) explicit() (Program, error) {
 	refusal := func(reason string) (Program, error) {
-		return Program{}, refuse("unset "+realVariable+" to search PATH, or name a git that root, or who installed ethos-git, owns and nobody else may write",
+		return Program{}, refuse("unset "+realVariable+" to search PATH, or set it to the absolute path of a git that belongs to root or to the owner of ethos-git, and that nobody else can write",
 			"%s: %s: %s", realVariable, s.Explicit, reason)
 	}
 	if !filepath.IsAbs(s.Explicit) {

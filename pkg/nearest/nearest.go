@@ -20,10 +20,14 @@ const (
 	longest = 64 // number of bytes compared
 )
 
-// Name returns the name nearest to word, or "" if none is near.
+// Name returns the name nearest to word, or "" if none is near. At the maximum
+// distance, the first letters must be the same: "frob" is not "probe".
 func Name(word string, names []string) string {
 	sorted := Sort(word, names)
-	if len(sorted) == 0 || abs(len(word)-len(sorted[0])) > near || distance(word, sorted[0]) > near {
+	if len(sorted) == 0 || word == "" || abs(len(word)-len(sorted[0])) > near {
+		return ""
+	}
+	if d := distance(word, sorted[0]); d > near || d == near && word[0] != sorted[0][0] {
 		return ""
 	}
 	return sorted[0]

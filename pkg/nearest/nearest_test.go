@@ -11,7 +11,7 @@ func TestName(t *testing.T) {
 	names := []string{"read_paths", "write_paths", "network_tools", "enforce"}
 	for word, want := range map[string]string{
 		"read_path": "read_paths", "raed_paths": "read_paths", "Enforce": "enforce", "enforce": "enforce",
-		"network-tool": "network_tools", "network": "", "": "", "rd_pths": "",
+		"network-tool": "network_tools", "endorce": "enforce", "undorce": "", "network": "", "": "", "rd_pths": "",
 		strings.Repeat("x", longest) + "read_paths": "",
 	} {
 		if got := Name(word, names); got != want {

@@ -32,7 +32,7 @@ func ParseSize(text string) (int64, error) {
 	}
 	value, err := parseDecimal(number)
 	if err != nil {
-		return 0, fmt.Errorf("size %q is not a number of bytes such as 512M or 2GiB", text)
+		return 0, fmt.Errorf("%q is not a number of bytes such as 512M or 2GiB", text)
 	}
 	bytes := value * float64(factor)
 	if bytes < 1 || bytes >= math.MaxInt64 {
@@ -62,7 +62,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	if err != nil {
 		seconds, plain := parseDecimal(text)
 		if plain != nil {
-			return 0, fmt.Errorf("duration %q is not a time such as 90s, 10m or 1h30m", text)
+			return 0, fmt.Errorf("%q is not a time such as 90s, 10m or 1h30m", text)
 		}
 		if seconds >= math.MaxInt64/float64(time.Second) {
 			return 0, fmt.Errorf("duration %q is out of range", text)

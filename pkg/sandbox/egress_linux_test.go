@@ -252,8 +252,8 @@ func TestPublishRefused(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
 	taken, _ := greeter(t, "taken")
 	for _, c := range []struct{ text, mode, want string }{
-		{"8080", "none", "has no ports to publish"}, {"0.0.0.0:8080:80", "loopback", "lets other machines in"}, {"x:80", "loopback", "is not a pair of a host port and an inside port"},
-		{"8080:0", "loopback", "is not a pair of a host port and an inside port"}, {"8080:65536", "loopback", "is not a pair of a host port and an inside port"}, {"localhost:8080:80", "loopback", "is not a pair of a host port and an inside port"},
+		{"8080", "none", "has no ports to publish"}, {"0.0.0.0:8080:80", "loopback", "lets other machines in"}, {"x:80", "loopback", "is not a host port and a port inside"},
+		{"8080:0", "loopback", "is not a host port and a port inside"}, {"8080:65536", "loopback", "is not a host port and a port inside"}, {"localhost:8080:80", "loopback", "is not a host port and a port inside"},
 		{"8080:80", "host", "has no ports to publish"}, {fmt.Sprintf("%d:8000", taken), "loopback", "address already in use"},
 		{"8080:80", "loopback", "the command cannot listen on port 80"}, {"8080:1021", "proxy", "listen on port 1021"},
 		{"8080:5432", "proxy", "listen on port 5432"}, {"8080:8443", "proxy", "listen on port 8443"},

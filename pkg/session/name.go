@@ -23,7 +23,7 @@ func CheckName(name string) error {
 	for i, c := range []byte(name) {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 		if !letter && (i == 0 || strings.IndexByte("-_.", c) < 0) {
-			return fmt.Errorf("%q is not a valid session name: it must begin with a letter or a digit; '-', '_' and '.' may follow", name)
+			return fmt.Errorf("%q is not a valid session name: use letters, digits, '-', '_' and '.', beginning with a letter or digit", name)
 		}
 	}
 	return nil

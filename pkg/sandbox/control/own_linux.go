@@ -3,7 +3,7 @@ package control
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -90,10 +90,18 @@ func CheckOwn(p *plan.Plan, own plan.Limits) error {
 		case l.own < 0:
 			return plan.Refuse(plan.CodeDeclaration, "give a positive number", "%s: %d", l.flag, l.own)
 		case l.most > 0 && l.own > l.most:
-			return plan.Refuse(plan.CodeDeclaration, fmt.Sprintf("give at most %d, or start a session that has more", l.most), "%s: %d is more than the %d of the session", l.flag, l.own, l.most)
+			return plan.Refuse(plan.CodeDeclaration, "give at most "+amount(l.flag, l.most)+", or start a session that has more", "%s: %s is more than the %s of the session", l.flag, amount(l.flag, l.own), amount(l.flag, l.most))
 		}
 	}
 	return nil
+}
+
+// amount writes the value of a flag as a person would give it.
+func amount(flag string, n int64) string {
+	if flag == "--memory" && n%(1<<20) == 0 {
+		return strconv.FormatInt(n>>20, 10) + "M"
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 // start adds to an image where the command starts and what it loads there.

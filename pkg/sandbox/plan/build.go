@@ -102,7 +102,7 @@ func (b *builder) locate(files Files) error {
 	}
 	ws, err := b.files.resolve(b.spec.Workspace)
 	if err != nil || !ws.dir {
-		return Refuse(CodeDeclaration, "start it from a directory that exists", "work space %q is not a directory", b.spec.Workspace)
+		return Refuse(CodeDeclaration, "start it in a directory that exists, or name one with --workspace", "work space %q is not a directory", b.spec.Workspace)
 	}
 	if b.spec.Placed && ws.path != b.spec.Workspace {
 		return Refuse(CodeDeclaration, "name the work space by its path without links; if you did not move it, a command may have put a link in its place",
@@ -111,7 +111,7 @@ func (b *builder) locate(files Files) error {
 	b.spec.Workspace, b.named = ws.path, append(b.named, ws.links...)
 	dir, err := b.files.resolve(b.spec.Dir)
 	if err != nil || !dir.dir {
-		return Refuse(CodeDeclaration, "start it from a directory that exists", "working directory %q is not a directory", b.spec.Dir)
+		return Refuse(CodeDeclaration, "start it in a directory that exists", "working directory %q is not a directory", b.spec.Dir)
 	}
 	b.spec.Dir, b.named = dir.path, append(b.named, dir.links...)
 	b.findOwner()

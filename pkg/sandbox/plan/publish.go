@@ -20,11 +20,11 @@ func (p Published) String() string {
 	return p.Host.String() + " -> " + strconv.Itoa(int(p.Port))
 }
 
-const publishHint = "write it as [ADDRESS:]HOSTPORT:PORT, such as 8080:8000, where the address is 127.0.0.1 or ::1 in brackets"
+const publishHint = "write it as PORT for both, or as [ADDRESS:]HOSTPORT:PORT, such as 8080:8000, where the address is 127.0.0.1 or ::1 in brackets"
 
 // ParsePublished parses [ADDRESS:]HOSTPORT:PORT, or one PORT for both.
 func ParsePublished(text string) (p Published, malformed *Refusal) {
-	malformed = Refuse(CodeDeclaration, publishHint, "%q is not a pair of a host port and an inside port", text)
+	malformed = Refuse(CodeDeclaration, publishHint, "%q is not a host port and a port inside", text)
 	rest, inside := text, text
 	if i := strings.LastIndexByte(text, ':'); i >= 0 {
 		rest, inside = text[:i], text[i+1:]
