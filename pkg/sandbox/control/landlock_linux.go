@@ -19,7 +19,9 @@ import (
 )
 
 // landlockControl enforces the access table a second time, by another mechanism than
-// mounts: landlock(7).
+// mounts: landlock(7). A mistake in one of the two then opens nothing. A rule holds for an
+// inode and what is below it, not for a name, so that renaming a directory changes nothing.
+// Every process that the command starts inherits the rules, and can only add to them.
 type landlockControl struct {
 	*Job
 	rules  landlock.Ruleset
@@ -31,6 +33,9 @@ func (c *landlockControl) Name() string { return "landlock" }
 
 func (c *landlockControl) Plan() (string, bool) { return strings.Join(c.report.Asked, " "), true }
 
+// Prepare asks the kernel for its ABI of Landlock, and makes the rules that this ABI knows. A
+// kernel without Landlock is no error for a plan with mounts, which hold every path by
+// themselves; for the backend landlock, which has nothing else, it is one.
 func (c *landlockControl) Prepare(context.Context) error {
 	kernel, err := landlock.Probe()
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
@@ -44,6 +49,7 @@ func (c *landlockControl) Prepare(context.Context) error {
 	return nil
 }
 
+// haveABI is the ABI in words; 0 is a kernel without Landlock.
 func haveABI(abi int) string {
 	if abi == 0 {
 		return "none"
@@ -61,8 +67,11 @@ func (c *landlockControl) build(abi int) {
 	c.ByLandlock = landlock.FS(c.rules.Attr.HandledAccessFS)&landlock.ResolveUnix != 0
 }
 
-// Steps create the ruleset and apply it to the calling process. The rules use the same
-// descriptors that were mounted. The streams must already be in place.
+// Steps create the ruleset and apply it to the calling process: landlock_create_ruleset(2),
+// landlock_add_rule(2), landlock_restrict_self(2). The rules use the same descriptors that
+// were mounted, so no name is looked up twice. The streams must already be in place, because
+// rules for them name descriptors 0 to 2. The process must have no_new_privs, which the
+// kernel requires of a caller without CAP_SYS_ADMIN.
 func (c *landlockControl) Steps(at Phase, p *Program) {
 	if at != Access || c.rules.Empty() {
 		return
@@ -93,6 +102,8 @@ func (c *landlockControl) Steps(at Phase, p *Program) {
 		p.Command = append(p.Command, step(stage, "landlock_add_rule", unix.SYS_LANDLOCK_ADD_RULE, "port "+strconv.Itoa(int(rule.Port)),
 			steps.From(ruleset), steps.Int(landlock.NetPort), steps.Ptr(rule.Attr()), steps.Int(0)))
 	}
+	// Landlock checks open(2), not the descriptors that are already open. Without a rule of
+	// their own, the streams could not be opened again through /proc/self/fd.
 	for i, fd := range c.Streams {
 		if rule := c.rules.OnFile(c.machine.opened(fd)); rule.Access != 0 {
 			p.Command = append(p.Command, addRule("/dev/fd/"+strconv.Itoa(i), ruleset, rule.Attr(int32(i))))
@@ -118,6 +129,7 @@ func (c *landlockControl) openRule(rule landlock.PathRule, to steps.Slot) (open,
 	return open, step("landlock", "close", unix.SYS_CLOSE, rule.Path, steps.From(to))
 }
 
+// Report says which rights of the kernel's ABI are in force, and which a newer one has.
 func (c *landlockControl) Report(line record.Control) record.Control {
 	if line.State == Enforced && c.rules.Empty() {
 		line.State, line.Enforced, line.Reason = Absent, "", "not verified: nothing ran"
@@ -145,6 +157,7 @@ func (c *landlockControl) Hint() string {
 	return "use a kernel with Landlock, CONFIG_SECURITY_LANDLOCK and landlock in its lsm= parameter, Linux 6.12 or newer for all of it"
 }
 
+// addRule adds a rule for what is below a descriptor: LANDLOCK_RULE_PATH_BENEATH.
 func addRule(object string, ruleset steps.Slot, rule *landlock.PathAttr) steps.Step {
 	return step("landlock", "landlock_add_rule", unix.SYS_LANDLOCK_ADD_RULE, object, steps.From(ruleset), steps.Int(unix.LANDLOCK_RULE_PATH_BENEATH), steps.Ptr(rule), steps.Int(0))
 }

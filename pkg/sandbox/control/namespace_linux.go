@@ -11,7 +11,8 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// namespace is what all controls that are a namespace share.
+// namespace is what all controls that are a namespace share: namespaces(7). One clone(2) makes
+// all of them, so that init is never in some of them and not yet in others.
 type namespace struct {
 	*Job
 	name string // of the control
@@ -33,7 +34,9 @@ func (n *namespace) Steps(at Phase, p *Program) {
 }
 
 // VerifyPlace checks that the process is in another namespace than this process. Two
-// processes share a namespace if their links in /proc lead to the same file.
+// processes share a namespace if their links in /proc lead to the same file: device and inode
+// are equal, namespaces(7). It asks the kernel about the waiting process, and relies on
+// nothing that the process says.
 func (n *namespace) VerifyPlace(pid int) error {
 	if !slices.Contains(n.Job.Plan.Namespaces, n.kind) {
 		return nil

@@ -10,7 +10,10 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// Denials returns the limits that had an effect.
+// Denials returns the limits that had an effect on the command: each with what was limited,
+// what happened, and the flag that raises it. The proposed value is twice the limit, since
+// nobody knows what the command would have used. The limit of the session, which the command
+// may meet as well, has no remedy here.
 func (o *Own) Denials() (list []record.Denial) {
 	add := func(what, reason, remedy string) {
 		list = append(list, record.Denial{Layer: o.layer(), Kind: record.KindLimit, What: what, Reason: reason, Remedy: remedy})
@@ -39,6 +42,7 @@ func (o *Own) Unheld() string {
 	return o.lack.Error()
 }
 
+// layer names the mechanism, as the controls in the evidence do.
 func (o *Own) layer() string {
 	if o.leaf != nil {
 		return "cgroup"
@@ -71,6 +75,8 @@ func (o *Own) Evidence(e *record.Sandbox) {
 	}
 }
 
+// ofCgroup changes the line of the cgroup: what is requested is the limits of the command,
+// within those of the session.
 func (o *Own) ofCgroup(line *record.Control) {
 	asked := ofCgroup(o.limits).Text() + " of the command"
 	within := ""
@@ -86,6 +92,8 @@ func (o *Own) ofCgroup(line *record.Control) {
 	}
 }
 
+// ofRlimits adds the resource limits of the command. RLIMIT_RTTIME, which is its mark and
+// limits nothing, is left out.
 func (o *Own) ofRlimits(line *record.Control) {
 	var names []string
 	for _, l := range o.set {

@@ -14,6 +14,12 @@ import (
 
 // lower sets the mark of the waiting command, and what remains of its limits without a
 // cgroup.
+//
+// The mark is a hard limit of RLIMIT_RTTIME that no other command of the session has. fork(2)
+// and execve(2) keep it, and only CAP_SYS_RESOURCE raises it: getrlimit(2). The
+// limit is on processor time of real-time processes, in microseconds. Each command has the
+// next lower value below that of the process that starts them, which makes no difference to
+// what it can do.
 func (o *Own) lower(pid int) error {
 	var above unix.Rlimit
 	if err := unix.Prlimit(o.in.Spawner, unix.RLIMIT_RTTIME, nil, &above); err != nil {
@@ -47,7 +53,8 @@ func (o *Own) lower(pid int) error {
 }
 
 // processorTime returns the processor time that no process of the command exceeds that
-// keeps to its limits.
+// keeps to its limits: the time limit, times the processors that it may keep busy. It is 0
+// without a time limit. RLIMIT_CPU counts each process by itself.
 func (o *Own) processorTime() time.Duration {
 	share := int64(o.job.machine.processors) * 100
 	if o.limits.CPUPercent > 0 {
@@ -56,7 +63,8 @@ func (o *Own) processorTime() time.Duration {
 	return o.limits.Timeout * time.Duration(share) / 100
 }
 
-// lowerOne lowers one resource limit of a process and reads it back.
+// lowerOne lowers one resource limit of a process and reads it back: prlimit(2). It never
+// raises one, whatever it is asked for.
 func (o *Own) lowerOne(pid int, l limits.Rlimit) error {
 	var old, got unix.Rlimit
 	if err := unix.Prlimit(pid, int(l.Resource), nil, &old); err != nil {
@@ -110,6 +118,7 @@ func (o *Own) Run(over func()) {
 	})
 }
 
+// seen keeps the highest values of the watch.
 func (o *Own) seen(peak limits.Sample) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -119,6 +128,8 @@ func (o *Own) seen(peak limits.Sample) {
 // emptyLooks is how many samples in a row find nothing of a command that has ended.
 const emptyLooks = 20
 
+// unwatch ends the watch when the command has ended and nothing with its mark is left, or when
+// done is closed.
 func (o *Own) unwatch(done <-chan struct{}) {
 	if o.stop == nil {
 		return

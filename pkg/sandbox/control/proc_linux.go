@@ -9,7 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Status is the content of /proc/PID/status: proc_pid_status(5).
+// Status is the content of /proc/PID/status: proc_pid_status(5). Capability sets, the number of
+// filters, no_new_privs and the ids of a process are all there, so one read gives a consistent
+// picture of the command that waits.
 type Status string
 
 // ReadStatus reads the status of a process. The error is a [*plan.Refusal].
@@ -42,6 +44,8 @@ func readProc(path string) ([]byte, error) {
 	return readAll(fd, path)
 }
 
+// readAll reads a descriptor to its end, from where it stands. A file of proc(5) has no size to
+// go by.
 func readAll(fd int, path string) ([]byte, error) {
 	text := make([]byte, 0, 16<<10)
 	for {

@@ -7,7 +7,9 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// timeout ends a run that exceeds its time limit.
+// timeout ends a run that exceeds its time limit. The supervisor measures it, outside, so
+// nothing that the command does to its own clock, timers or priority changes it. time.Now
+// reads CLOCK_MONOTONIC too, which setting the clock does not move.
 type timeout struct {
 	*Job
 	deadline time.Time // zero: no limit
@@ -29,6 +31,8 @@ func (c *timeout) Run(*steps.Process) {
 
 func (c *timeout) Next() time.Time { return c.deadline }
 
+// Tend ends the run at the deadline. Killing init kills all processes of the PID namespace,
+// also those that called setsid(2): pid_namespaces(7).
 func (c *timeout) Tend() *Ending {
 	if c.deadline.IsZero() || time.Now().Before(c.deadline) {
 		return nil

@@ -118,6 +118,8 @@ func (c *unixSockets) Begin(pid int) error {
 
 var errUnanswered = errors.New("the command did not start")
 
+// End stops the judge and keeps what it observed. A call that still waits for an answer fails
+// with ENOSYS once the listener is closed: seccomp_unotify(2).
 func (c *unixSockets) End() {
 	switch {
 	case c.judge == nil:

@@ -28,7 +28,10 @@ type Program struct {
 var Oldest = [2]int{0, 8}
 
 // Find returns the bwrap of the first directory of a PATH that nobody but root can change,
-// outside of the given directories.
+// outside of the given directories, which are those that confined commands can write.
+// Entries of PATH that are empty or relative are skipped, because they mean another place in
+// each working directory. Links are followed before the check. If no program is usable, the
+// error says why each one that was found is not.
 func Find(ctx context.Context, path string, outside []string) (Program, error) {
 	var skipped error
 	for _, dir := range filepath.SplitList(path) {
@@ -52,7 +55,10 @@ func Find(ctx context.Context, path string, outside []string) (Program, error) {
 	return Program{}, errors.New("bubblewrap is not installed: there is no bwrap on PATH")
 }
 
-// trusted refuses a program that somebody other than root could replace or change.
+// trusted refuses a program that somebody other than root could replace or change, because
+// bubblewrap makes the namespaces and mounts on which the boundary rests. It checks the
+// directories up to the root too: whoever can write one of them can put another program
+// there. What only root can change cannot change between this check and the start either.
 func trusted(path string, outside []string) (setuid bool, err error) {
 	for _, dir := range outside {
 		if mount.Within(path, dir) {
@@ -84,7 +90,8 @@ func trusted(path string, outside []string) (setuid bool, err error) {
 // answerLimit is how long the program may take to say its version.
 const answerLimit = 10 * time.Second
 
-// version asks the program for its version: "bubblewrap 0.8.0".
+// version asks the program for its version: "bubblewrap 0.8.0". The program gets no
+// variables, so that none can make its loader run other code: ld.so(8).
 func version(ctx context.Context, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
@@ -101,6 +108,7 @@ func version(ctx context.Context, path string) (string, error) {
 	return number, nil
 }
 
+// recent reports whether a version is at least [Oldest].
 func recent(version string) bool {
 	var have []int
 	for part := range strings.SplitSeq(version, ".") {

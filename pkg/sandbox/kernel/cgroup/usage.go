@@ -7,10 +7,12 @@ import (
 	"time"
 )
 
-// Usage is what the processes of a leaf have used so far, and how its limits took effect.
+// Usage is what the processes of a leaf have used so far, and how its limits took effect. The
+// files are described in Documentation/admin-guide/cgroup-v2.rst of the kernel. What ended
+// processes used counts too.
 type Usage struct {
-	MemoryPeak int64 // bytes; memory.peak, Linux 5.19
-	CPU        time.Duration
+	MemoryPeak int64         // bytes; memory.peak, Linux 5.19
+	CPU        time.Duration // cpu.stat, user and system; present without the cpu controller too
 	UserCPU    time.Duration
 	SystemCPU  time.Duration
 	Throttled  time.Duration // delayed by cpu.max
@@ -18,7 +20,7 @@ type Usage struct {
 	PidsDenied int64         // forks denied by pids.max
 	OOMKills   int64         // processes killed because of memory
 	ReadBytes  int64         // io.stat, all devices; needs the io controller
-	WriteBytes int64
+	WriteBytes int64         // as written to devices, not as passed to write(2)
 	// Unknown names the interface files that this kernel or delegation lacks. The
 	// corresponding numbers are 0 here, but unknown.
 	Unknown []string
@@ -65,12 +67,14 @@ func (r *reader) text(file string) string {
 	return strings.TrimSpace(string(text))
 }
 
+// fail keeps the first error.
 func (r *reader) fail(file string, err error) {
 	if err != nil && r.err == nil {
 		r.err = fmt.Errorf("cgroup: usage: %s: %w", file, err)
 	}
 }
 
+// number reads a file with one number.
 func (r *reader) number(file string) int64 {
 	text := r.text(file)
 	if text == "" {
@@ -81,12 +85,15 @@ func (r *reader) number(file string) int64 {
 	return n
 }
 
+// flat reads a "flat keyed" file; "" is a file without keys.
 func (r *reader) flat(file string) map[string]int64 {
 	m, err := parseFlat(r.text(file))
 	r.fail(file, err)
 	return m
 }
 
+// io adds up the bytes of all devices. The file is "nested keyed", one line a device; a device
+// without traffic may be missing.
 func (r *reader) io() (read, written int64) {
 	read, written, err := parseIO(r.text("io.stat"))
 	r.fail("io.stat", err)

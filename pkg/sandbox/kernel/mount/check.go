@@ -7,7 +7,9 @@ import (
 	"strings"
 )
 
-// entry is one line of /proc/PID/mountinfo: proc_pid_mountinfo(5).
+// entry is one line of /proc/PID/mountinfo: proc_pid_mountinfo(5). The options are those of
+// the mount (field 6), not those of the superblock behind the dash: a bind of a writable file
+// system is read-only by the former alone.
 type entry struct {
 	id, parent string
 	target     string
@@ -17,7 +19,9 @@ type entry struct {
 }
 
 // Check compares the mount table of a process, the text of its /proc/PID/mountinfo, with
-// the planned mounts. The error names the first difference.
+// the planned mounts. The error names the first difference. The table says what the kernel
+// did, whatever the calls that made the mounts returned: it finds a mount that is missing,
+// one too many, another type, a flag that is not set, and one that is not private.
 func Check(mounts []Mount, mountinfo string) error {
 	table, err := parse(mountinfo)
 	if err != nil {
@@ -75,7 +79,7 @@ func check(mounts []Mount, table []entry) error {
 }
 
 // topmost maps each mount point to the visible mount: of several, the one on which none is
-// mounted.
+// mounted. A mount that covers another one at the same place has that one as its parent.
 func topmost(table []entry) map[string]*entry {
 	covered := make(map[[2]string]bool, len(table))
 	for i := range table {
@@ -100,6 +104,12 @@ func over(planned map[string]*Mount, path string) *Mount {
 	return nil
 }
 
+// parse reads the lines of a table:
+//
+//	36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
+//
+// Between the options and the dash are any number of tags that say how the mount propagates;
+// a private mount has none.
 func parse(text string) ([]entry, error) {
 	var table []entry
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
@@ -113,7 +123,8 @@ func parse(text string) ([]entry, error) {
 	return table, nil
 }
 
-// unescape decodes the octal escapes of seq_path: space, tab, newline, backslash.
+// unescape decodes the octal escapes of seq_path in fs/seq_file.c: space, tab, newline,
+// backslash. Without them, a name with a newline could look like a line of the table.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -121,6 +132,7 @@ func unescape(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 
+// require checks that the mount has the options.
 func (e *entry) require(options ...string) error {
 	for _, o := range options {
 		if !slices.Contains(e.options, o) {
@@ -130,6 +142,8 @@ func (e *entry) require(options ...string) error {
 	return nil
 }
 
+// checkRoot checks that the root is the tmpfs that pivot_root(2) put there, and read-only: the
+// command must not create a name beside the mounts.
 func checkRoot(root *entry) error {
 	if root == nil || root.fstype != "tmpfs" {
 		return fmt.Errorf("mount table: the root is not the tmpfs that was made")
@@ -137,6 +151,7 @@ func checkRoot(root *entry) error {
 	return root.require("ro", "nosuid", "nodev")
 }
 
+// checkMount compares one planned mount with what is visible at its place.
 func checkMount(m *Mount, before map[string]*Mount, e *entry) error {
 	if m.Kind == Private && !m.Writable && onTmpfs(over(before, filepath.Dir(m.Target))) {
 		return nil // a directory of the root's tmpfs, not a mount
@@ -150,10 +165,13 @@ func checkMount(m *Mount, before map[string]*Mount, e *entry) error {
 	return e.require(m.options()...)
 }
 
+// onTmpfs reports whether a directory below a mount is one of the tmpfs that the start machine
+// made; nil is the root.
 func onTmpfs(over *Mount) bool {
 	return over == nil || over.Kind == Private || over.Kind == MaskOpen
 }
 
+// fstype is the type that the table must show, or "" for a bind, which shows that of the host.
 func (m *Mount) fstype() string {
 	switch m.Kind {
 	case Bind, Closed:
@@ -168,6 +186,8 @@ func (m *Mount) fstype() string {
 	return "tmpfs"
 }
 
+// options are those that the table must show. nosuid keeps set-user-ID bits and file
+// capabilities without effect, nodev device nodes: mount(8).
 func (m *Mount) options() []string {
 	options := []string{"nosuid"}
 	if !m.Device && m.Kind != Devpts {

@@ -19,6 +19,12 @@ type caller struct {
 }
 
 // caller returns the thread of a request. The caller must close pidfd.
+//
+// The number of a thread can be reused as soon as the thread is gone, and a signal ends the
+// wait. So everything that is found by number is opened first, and only then does
+// SECCOMP_IOCTL_NOTIF_ID_VALID say whether the thread was still waiting: seccomp_unotify(2).
+// A pidfd of a thread needs PIDFD_THREAD, Linux 6.9; before, that of its process is used,
+// whose descriptors a thread shares unless it was cloned without CLONE_FILES.
 func (j *Judge) caller(r *request) (caller, error) {
 	c := caller{id: r.id, tid: int(r.pid), pidfd: -1, call: invocation{r.pid, r.ip, [3]uint64(r.args[:3])}}
 	if c.tid == 0 {
@@ -43,6 +49,7 @@ func (j *Judge) caller(r *request) (caller, error) {
 	return c, nil
 }
 
+// threadGroup returns the process of a thread: Tgid in proc_pid_status(5).
 func threadGroup(tid int) (int, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(tid) + "/status")
 	if err != nil {
@@ -56,7 +63,9 @@ func threadGroup(tid int) (int, error) {
 	return 0, unix.ESRCH
 }
 
-// take duplicates one of the caller's descriptors.
+// take duplicates one of the caller's descriptors: pidfd_getfd(2), which needs the right to
+// trace the process (PTRACE_MODE_ATTACH_REALCREDS), as Yama restricts it. The duplicate refers
+// to the same open file, whatever the caller puts at that number later.
 func (c caller) take(fd int) (int, error) {
 	if fd < 0 {
 		return -1, unix.EBADF
@@ -64,7 +73,10 @@ func (c caller) take(fd int) (int, error) {
 	return unix.PidfdGetfd(c.pidfd, fd, 0)
 }
 
-// address copies an address from the caller's memory.
+// address copies an address from the caller's memory: process_vm_readv(2). The judge decides
+// on this copy and connects by it. The caller may change its memory at any time, so a call
+// that the kernel continued would read another address than the one that was judged:
+// "Design goals; use of SECCOMP_USER_NOTIF_FLAG_CONTINUE" in seccomp_unotify(2).
 func (c caller) address(at uint64, length int32) ([]byte, error) {
 	if length < 0 || length > storageSize { // move_addr_to_kernel in net/socket.c
 		return nil, unix.EINVAL
@@ -98,7 +110,9 @@ type resolver struct {
 }
 
 // open opens the file at a path of the caller, with O_PATH: nothing is opened for reading,
-// so no device or pipe notices.
+// so no device or pipe notices. The lookup stays below the command's root
+// (RESOLVE_IN_ROOT, openat2(2)), so no link leads to a file of the host. Links of proc(5)
+// that mean the process itself would mean the judge here; [own] takes them apart.
 func (r resolver) open(path string) (int, error) {
 	rest, magic := own(path)
 	switch {

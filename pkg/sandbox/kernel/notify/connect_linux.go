@@ -16,6 +16,8 @@ type socket struct {
 	id               identity
 }
 
+// examine finds out what kind of socket a descriptor is. Domain and type never change:
+// socket(7).
 func examine(fd int) (socket, error) {
 	s := socket{fd: fd}
 	var err error
@@ -58,8 +60,14 @@ func takeError(err error) error {
 	return unix.EACCES
 }
 
-// attempt connects the caller's socket. If the call would block, it returns the call to
-// wait for.
+// attempt connects the caller's socket, from the judge's process and with the caller's open
+// file, instead of letting the kernel continue the call: what is judged is then what is
+// connected. If the call would block, it returns the call to wait for.
+//
+// The order matters: descriptor and memory are read first, then the request is found still
+// valid, then the socket's network namespace is compared. A socket keeps the namespace in
+// which it was made, network_namespaces(7), so one that was passed in from outside would
+// connect outside.
 func (j *Judge) attempt(c caller, fd int, r *request) (*pending, error) {
 	s, err := examine(fd)
 	if err != nil {
@@ -94,6 +102,7 @@ type target struct {
 	held    *held
 }
 
+// connect connects a socket to the target: the address as it was copied, or the file.
 func (t target) connect(socket int) error {
 	if t.address != nil {
 		return t.held.do(func() error { return connect(socket, t.address) })
@@ -101,6 +110,7 @@ func (t target) connect(socket int) error {
 	return connectTo(socket, t.file)
 }
 
+// close releases a file that was opened for this call only.
 func (t target) close() {
 	if t.address == nil && !t.keep {
 		unix.Close(t.file)

@@ -2,7 +2,10 @@ package seccomp
 
 import "fmt"
 
-// test is a condition, in the width of the argument that it examines.
+// test is a condition, in the width of the argument that it examines. The filter sees each
+// argument as 64 bits (struct seccomp_data, seccomp(2)), while the kernel reads an int as the
+// low 32 of them and a umode_t as the low 16. A test of more bits than the kernel reads would
+// be bypassed by setting the others.
 type test struct {
 	Cond
 	width uint // 64, 32 or 16 bits
@@ -74,7 +77,9 @@ func (m *assembler) and(mask uint32, to label) label {
 	return m.push(opAnd, mask)
 }
 
-// compare compares the accumulator with a 32-bit value.
+// compare compares the accumulator with a 32-bit value. BPF has the unsigned comparisons
+// JEQ, JGT, JGE and JSET only; the others are one of these with its branches exchanged
+// (Documentation/networking/filter.rst of the kernel).
 func (m *assembler) compare(op Op, value uint32, yes, no label) label {
 	switch op {
 	case Equal:
@@ -93,7 +98,8 @@ func (m *assembler) compare(op Op, value uint32, yes, no label) label {
 	return m.branch(opBits, value, yes, no) // AnyBit
 }
 
-// wide tests a 64-bit argument, its high word first.
+// wide tests a 64-bit argument, its high word first, because classic BPF loads and compares
+// words of 32 bits. Only if the high words are equal do the low words decide.
 func (m *assembler) wide(t test, yes, no label) label {
 	value, above := uint32(t.Value), uint32(t.Value>>32)
 	mask, maskAbove := uint32(t.Mask), uint32(t.Mask>>32)

@@ -10,7 +10,8 @@ import (
 
 // decodeStrict decodes one JSON value with nothing after it. A field that is unknown,
 // written in another case or repeated is an error; encoding/json alone would accept "Names"
-// for "names", and the last of two fields.
+// for "names", and the last of two fields. A profile that is read otherwise than its author
+// or another engine reads it would allow other calls than they believe.
 func decodeStrict(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := checkFields(d); err != nil {
@@ -57,6 +58,8 @@ func checkFields(d *json.Decoder) error {
 	return nil
 }
 
+// checkField refuses a field that no object of a profile has, and one that its object already
+// had. The names are those of the OCI runtime specification: config-linux.md, "Seccomp".
 func checkField(name string, seen map[string]bool) error {
 	switch name {
 	case "defaultAction", "defaultErrnoRet", "architectures", "flags", "syscalls",

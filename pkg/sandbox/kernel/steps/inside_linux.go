@@ -14,7 +14,9 @@ import (
 // maxPassed is how many descriptors one message can carry: SCM_MAX_FD of net/scm.h.
 const maxPassed = 253
 
-// goInside reports that this program runs, receives the calls, and has init make them.
+// goInside reports that this program runs, receives the calls, and has init make them. It
+// stays on one thread, because the kernel takes the thread that clones init for its parent:
+// PR_SET_PDEATHSIG, prctl(2).
 func goInside(channel int) error {
 	runtime.LockOSThread()
 	hello := message{kind: kindInside}
@@ -44,7 +46,9 @@ func goInside(channel int) error {
 	return becomeParent(head, channel)
 }
 
-// adopted maps the image at the address for which it was made.
+// adopted maps the image at the address for which it was made, because it contains pointers.
+// A kernel before 4.17 takes MAP_FIXED_NOREPLACE for a hint and may map it elsewhere, so the
+// address is checked: mmap(2).
 func adopted(fd int, size int64) (*insideHead, error) {
 	at, _, errno := unix.Syscall6(unix.SYS_MMAP, insideBase, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_FIXED_NOREPLACE, uintptr(fd), 0)
 	unix.Close(fd)
@@ -64,7 +68,8 @@ func adopted(fd int, size int64) (*insideHead, error) {
 	return head, nil
 }
 
-// renumber gives descriptors their numbers, and the channel one above them.
+// renumber gives descriptors their numbers, and the channel one above them. All are first
+// moved above the highest number, so that none is overwritten before it is in its place.
 func renumber(channel int, fds []int, numbers []int64) (int, error) {
 	above := 3
 	for _, n := range numbers {
@@ -107,7 +112,8 @@ func becomeParent(head *insideHead, channel int) error {
 		return &CloneError{Call: callName(args), Errno: errno}
 	}
 	m.rename()
-	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // 0 is valid: prctl(2)
+	// Who is not dumpable cannot be traced, and its /proc/PID belongs to root: prctl(2).
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	closeRange(0, uintptr(channel-1))
 	closeRange(uintptr(channel+1), 1<<32-1)
 	over := make(chan struct{}, 2)
