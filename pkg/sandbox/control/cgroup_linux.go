@@ -18,7 +18,10 @@ import (
 )
 
 // cgroupControl limits memory, processor time and the number of processes with a cgroup for
-// the run, if one is available: cgroups(7).
+// the run, if one is available: cgroups(7), and Documentation/admin-guide/cgroup-v2.rst of the
+// kernel. Only a cgroup limits all processes of a run together; the command cannot leave it,
+// because no cgroup file system is visible inside and clone3(2), whose CLONE_INTO_CGROUP names
+// one by descriptor, is refused.
 type cgroupControl struct {
 	*Job
 	prepared bool
@@ -38,7 +41,8 @@ func (c *cgroupControl) Plan() (string, bool) {
 	return ofCgroup(c.Job.Plan.Limits).Text(), c.Job.Plan.WantsCgroup()
 }
 
-// Prepare finds the strongest available mechanism.
+// Prepare finds the strongest available mechanism. No cgroup at all is an error only if the
+// plan requires one; a cgroup that does not take its limits is an error in any case.
 func (c *cgroupControl) Prepare(ctx context.Context) error {
 	p := c.Job.Plan
 	if !p.WantsCgroup() && !c.Spawns {

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// arm requests SIGIO, blocked, and readable from events. If that is not possible (a kernel
-// without CONFIG_DNOTIFY, a directory that cannot be listed), the names are polled.
+// arm requests SIGIO, blocked, and readable from events: signalfd(2). The thread stays locked,
+// because its signal mask and the owner of the signal are its own. If that is not possible (a
+// kernel without CONFIG_DNOTIFY, a directory that cannot be listed), the names are polled.
 func (w *protectedPaths) arm() {
 	var set unix.Sigset_t
 	set.Val[(unix.SIGIO-1)/64] |= 1 << ((unix.SIGIO - 1) % 64)

@@ -18,8 +18,8 @@ type filter struct {
 
 // filters compiles the programs of the plan for this machine: always the one that denies
 // privileges, and in addition the profile file that the plan names. The kernel takes the
-// strictest answer of all filters, so a file can only restrict further. A filter that
-// cannot be loaded is a refusal.
+// strictest answer of all filters (seccomp(2), "Return values"), so a file can only restrict
+// further. A filter that cannot be loaded is a refusal, never left out.
 func filters(p *plan.Plan, read func(path string) ([]byte, error)) ([]filter, error) {
 	arch, err := seccomp.Native()
 	if err != nil {
@@ -67,6 +67,9 @@ func filters(p *plan.Plan, read func(path string) ([]byte, error)) ([]filter, er
 	return append(list, filter{profile.Name, program, profile.Flags, func() seccomp.Profile { return profile }}), nil
 }
 
+// profileFile reads the profile that the plan names, in the format of the OCI runtime
+// specification. ethos reads it before the start, outside, so that the command cannot change
+// what is loaded.
 func profileFile(p *plan.Plan, arch *seccomp.Arch, read func(path string) ([]byte, error)) (seccomp.Profile, error) {
 	text, err := read(p.SeccompFile)
 	if err != nil {

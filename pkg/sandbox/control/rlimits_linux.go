@@ -18,8 +18,10 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// rlimits sets the limits of each process. If no cgroup limits memory, it also watches the
-// memory of all processes together.
+// rlimits sets the limits of each process: getrlimit(2). It lowers the hard limits too, which
+// only CAP_SYS_RESOURCE in the first user namespace raises again. If no cgroup
+// limits memory, it also watches the memory of all processes together, because a limit of
+// each process says nothing about their sum.
 type rlimits struct {
 	*Job
 	prepared  bool
@@ -70,6 +72,8 @@ func (c *rlimits) Steps(at Phase, p *Program) {
 	}
 }
 
+// bounds are the limits of the plan as resource limits. RLIMIT_CPU is of one process and in
+// seconds, so the time limit, times the processors, is more than any process can use in time.
 func (c *rlimits) bounds() limits.Bounds {
 	l := c.Job.Plan.Limits
 	if l.Pids > 0 { // RLIMIT_NPROC counts all processes of the user in the namespace
@@ -175,6 +179,7 @@ func (c *rlimits) Killed() string {
 	return ""
 }
 
+// Measure adds the highest values of the watch.
 func (c *rlimits) Measure(u record.Usage) record.Usage {
 	if c.watched {
 		u.PeakMemoryBytes, u.PeakPids = max(u.PeakMemoryBytes, c.peak.Bytes), int64(c.peak.Processes)
@@ -182,6 +187,8 @@ func (c *rlimits) Measure(u record.Usage) record.Usage {
 	return u
 }
 
+// Report says what the limits do not hold: the kernel does not apply RLIMIT_NPROC to root, and
+// a watch may have failed.
 func (c *rlimits) Report(line record.Control) record.Control {
 	if line.State != Enforced {
 		return line

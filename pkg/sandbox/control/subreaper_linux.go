@@ -16,7 +16,8 @@ import (
 
 // subreaper keeps control of the processes of a command without a PID namespace. A process
 // that loses its parent becomes a child of init, which kills its children until none is
-// left: prctl(2), PR_SET_CHILD_SUBREAPER.
+// left: prctl(2), PR_SET_CHILD_SUBREAPER. A process cannot leave this tree by setsid(2) or by
+// forking twice.
 type subreaper struct {
 	*Job
 	children steps.Slot

@@ -41,7 +41,9 @@ func (d *Delegation) Lacks(controllers []string) ([]string, error) {
 	return lacking, nil
 }
 
-// enable gives controllers of dir to its children, and reads back that they have them.
+// enable gives controllers of dir to its children, and reads back that they have them. The
+// kernel refuses it (EBUSY) while dir itself has processes: "No Internal Process Constraint"
+// in Documentation/admin-guide/cgroup-v2.rst.
 func enable(files Files, dir string, need []string) error {
 	path := dir + "/cgroup.subtree_control"
 	lacking, err := notIn(files, path, need)
@@ -79,7 +81,10 @@ var serial atomic.Uint64
 // is creating or sweeping a leaf.
 const attempts = 64
 
-// NewLeaf creates a cgroup with the limits. It is safe for concurrent use.
+// NewLeaf creates a cgroup with the limits. It is safe for concurrent use. A limit of 0 is not
+// set. If one that is not optional cannot be set, there is no leaf: a run must not have fewer limits than its
+// evidence says. The leaf is locked (flock(2)) while this process lives, which shows others
+// that it is in use.
 func (d *Delegation) NewLeaf(limits Limits) (*Leaf, error) {
 	return d.make(append([]setting{killTogether}, limits.settings(int64(os.Getpagesize()))...))
 }

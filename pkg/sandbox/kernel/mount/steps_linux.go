@@ -51,6 +51,13 @@ type builder struct {
 
 // Steps appends to list the calls that build a root from mounts and make it the root of the
 // calling process. The mounts must be sorted as by [Sort].
+//
+// The calls come in this order: open everything that comes from the host, by descriptor and
+// without following links; mount a tmpfs and enter it; attach the mounts, the highest first;
+// make the root read-only; pivot. What somebody renames on the host after the first part has
+// no effect, because nothing is looked up there again. The new mount API (open_tree(2),
+// mount_setattr(2), move_mount(2), Linux 5.12) sets the flags of a tree before it is attached,
+// so no mount is visible without them.
 func Steps(list []steps.Step, mounts []Mount, opts Options, slots *steps.Slots) Built {
 	b := &builder{mounts: mounts, slots: slots, made: map[string]bool{"/": true}, root: slots.New(), procFiles: opts.ProcFiles}
 	b.Trees, b.Umask = make(map[string]steps.Slot, len(mounts)), slots.New()
@@ -75,7 +82,9 @@ func Steps(list []steps.Step, mounts []Mount, opts Options, slots *steps.Slots) 
 
 func (b *builder) add(list ...steps.Step) { b.Steps = append(b.Steps, list...) }
 
-// open opens what comes from the host. It must run before the new root hides it.
+// open opens what comes from the host. It must run before the new root hides it. The clone is
+// a detached copy of the mount and of those below it (AT_RECURSIVE, open_tree(2)), and the
+// flags apply to all of them.
 func (b *builder) open(m *Mount) {
 	switch {
 	case m.Kind == Bind, m.Kind == Mask && m.Source != "":
@@ -85,6 +94,7 @@ func (b *builder) open(m *Mount) {
 	}
 }
 
+// attributes are the flags of a mount: mount_setattr(2). It has nosuid in every case.
 func attributes(m *Mount) uint64 {
 	set := uint64(unix.MOUNT_ATTR_NOSUID)
 	if !m.Writable {
@@ -112,6 +122,8 @@ func (b *builder) newRoot(opts Options) {
 	b.Trees["/"] = b.root
 }
 
+// place makes the mount point of one mount, and the mount. before are those already in place,
+// one of which may be the tree in which the target lies.
 func (b *builder) place(m *Mount, before []Mount) {
 	over := Covering(before, m.Target)
 	inTmpfs := over == nil || over.Kind == Private || over.Kind == MaskOpen
@@ -184,6 +196,7 @@ func (b *builder) mountPoint(m *Mount) {
 	b.made[m.Target] = true
 }
 
+// mode is the mode of the directory at which it is mounted.
 func (m *Mount) mode() uint32 {
 	if m.Kind == Private && m.Mode != 0 {
 		return m.Mode
@@ -191,6 +204,7 @@ func (m *Mount) mode() uint32 {
 	return 0o755
 }
 
+// parents creates a directory of the tmpfs with those above it.
 func (b *builder) parents(dir string) {
 	if b.made[dir] || dir == "/" {
 		return
@@ -262,6 +276,9 @@ func (b *builder) maskTree(m *Mount, tree steps.Slot) {
 	b.closing = append(b.closing, m.Target)
 }
 
+// maskSource returns the file or directory that all masks share. It has mode 000, so a command
+// without capabilities cannot open it. The command may own it, but its mount is read-only, so
+// chmod(2) fails.
 func (b *builder) maskSource(m *Mount) string {
 	if m.File {
 		return b.once(maskFile, mkfile(maskFile, 0, m.Target))
@@ -292,6 +309,7 @@ func (b *builder) link(m *Mount) {
 	b.Trees[m.Target] = tree
 }
 
+// once adds a call that creates a name of the tmpfs, unless it has been added.
 func (b *builder) once(name string, s steps.Step) string {
 	if !b.made["/"+name] {
 		b.add(s)
@@ -301,7 +319,9 @@ func (b *builder) once(name string, s steps.Step) string {
 }
 
 // enter makes the tmpfs the root and detaches the host's root: pivot_root(2),
-// "pivot_root(".", ".")".
+// "pivot_root(".", ".")". The old root is then mounted over the new one, and "." leads to it.
+// The lazy unmount also detaches what is in use there. chroot(2) alone would not do: a
+// process with a descriptor outside could leave it, while a detached root has no path left.
 func (b *builder) enter() {
 	for _, name := range []string{maskFile, maskDir} {
 		if b.made["/"+name] {

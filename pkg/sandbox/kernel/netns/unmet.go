@@ -7,7 +7,9 @@ import (
 )
 
 // Unmet counts requests that failed in a network namespace, according to the kernel's
-// counters.
+// counters. They count from the creation of the namespace, for all of its processes together,
+// and do not say which address or port was asked for. A connection that Landlock refuses is
+// not counted, because it does not reach the protocol.
 type Unmet struct {
 	NoRoute int64 // connections and datagrams to an address without a route
 	NoPort  int64 // datagrams to a local port without a receiver
@@ -32,6 +34,8 @@ func ParseUnmet(snmp, snmp6 []byte) (u Unmet) {
 	return u
 }
 
+// count adds the value of one counter. A counter that is not of interest, or is no number, adds
+// nothing.
 func (u *Unmet) count(name, text string) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

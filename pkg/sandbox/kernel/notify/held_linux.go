@@ -9,9 +9,11 @@ import (
 	"ethos/pkg/sandbox/kernel/landlock"
 )
 
-// held is a thread under the command's Landlock rules for TCP. It is not the judge's own
-// thread, because a process in a domain may not take a descriptor from a process outside it
-// (hook_ptrace_access_check in security/landlock/task.c).
+// held is a thread under the command's Landlock rules for TCP. The judge connects for the
+// command, and the kernel checks the domain of the thread that connects: without these rules,
+// a command could have the judge connect to a port that is refused to itself. It is not the
+// judge's own thread, because a process in a domain may not take a descriptor from a process
+// outside it (hook_ptrace_access_check in security/landlock/task.c).
 type held struct{ calls chan call }
 
 type call struct {
@@ -39,6 +41,8 @@ func newHeld(ports []uint16) (*held, error) {
 	return h, <-ready
 }
 
+// serve runs calls until the channel is closed. It never unlocks the thread, which the runtime
+// therefore ends with the goroutine: runtime.LockOSThread.
 func (h *held) serve(rules landlock.Ruleset, ready chan<- error) {
 	runtime.LockOSThread()
 	err := confineTo(rules)
@@ -80,6 +84,7 @@ func (h *held) do(run func() error) error {
 	return <-done
 }
 
+// close ends the thread; nil has none.
 func (h *held) close() {
 	if h != nil {
 		close(h.calls)

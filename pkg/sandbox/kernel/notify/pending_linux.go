@@ -27,7 +27,10 @@ type pending struct {
 // retryInterval is how often a full queue is tried again and callers are checked.
 const retryInterval = 10 * time.Millisecond
 
-// perform connects without blocking this thread.
+// perform connects without blocking this thread, which answers every process of the command:
+// one call that waits must not delay the others. O_NONBLOCK belongs to the open file, which
+// the caller shares (open(2)), so it is set only while a blocking call waits, and restored
+// before the answer.
 func (j *Judge) perform(c caller, s socket, t target) (*pending, error) {
 	j.cancelFor(s.id)
 	flags, err := unix.FcntlInt(uintptr(s.fd), unix.F_GETFL, 0)

@@ -18,7 +18,10 @@ type insideHead struct {
 // 39-bit addresses, and far from where the runtime and the kernel put anything.
 const insideBase = 0x20_0000_0000 >> (32 * (1 - ^uintptr(0)>>63)) // on 32-bit systems, where nothing is started this way, a number that fits
 
-// image returns the calls of a program as bytes for the address insideBase.
+// image returns the calls of a program as bytes for the address insideBase. All that a step
+// points to is copied behind it, and the pointers are those that will be right there, so that
+// the other process has nothing to decode: it maps the bytes and makes the calls. It returns
+// [ErrTooLarge] if they do not fit.
 func (p *Program) image() ([]byte, error) {
 	i := &Image{base: unsafe.Add(nil, insideBase), bytes: make([]byte, unsafe.Sizeof(insideHead{}), 64<<10)}
 	head := insideHead{fromSlot: unsafe.Pointer(&fromSlot)}
