@@ -63,7 +63,8 @@ func CommandSteps(c Command, fds [3]int, n *Narrowing, own *Own, i *steps.Image)
 const directoryStage = "directory"
 
 // terminalSteps create a pseudo-terminal in the session's own devpts, hand its master over,
-// and make the slave the controlling terminal: ioctl_tty(2).
+// and make the slave the controlling terminal: ioctl_tty(2). TIOCGPTPEER opens the slave from
+// the master and not by its name, which another command of the session could have replaced.
 func terminalSteps(i *steps.Image) (slave steps.Slot) {
 	const stage, ptmx = "terminal", "/dev/pts/ptmx"
 	master := i.Slots.New()
@@ -80,14 +81,17 @@ func terminalSteps(i *steps.Image) (slave steps.Slot) {
 	return slave
 }
 
-// execStep is one attempt of execvp(3).
+// execStep is one attempt of execvp(3). A path that does not exist leads to the next attempt;
+// EACCES does too, and is noted.
 func execStep(path string, name, argv, envp steps.Arg) steps.Step {
 	s := steps.Step{Stage: "exec", Call: "execve", Nr: unix.SYS_EXECVE, Object: path, Args: [6]steps.Arg{name, argv, envp}}
 	s.Ignore, s.Tolerate = []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG}, []syscall.Errno{syscall.EACCES}
 	return s
 }
 
-// candidates returns the paths that execvp(3) tries for a name.
+// candidates returns the paths that execvp(3) tries for a name, in the command's own PATH.
+// Relative entries are left out: a program that the command put into its working directory
+// must not take the place of another one.
 func candidates(name string, env []string) []string {
 	if strings.Contains(name, "/") || name == "" {
 		return []string{name}

@@ -23,7 +23,10 @@ import (
 )
 
 // egressControl makes the names reachable that the plan allows. Init creates sockets
-// inside; this process serves them from outside the command's namespaces.
+// inside; this process serves them from outside the command's namespaces. A socket belongs to
+// the network namespace in which it was made, network_namespaces(7), whoever holds its
+// descriptor. So the command's own namespace needs no route to anywhere else: what it can reach
+// are these sockets, and whatever goes further was decided here.
 type egressControl struct {
 	*Job
 	proxies *upstream.Proxies
@@ -64,6 +67,7 @@ func newEgress(j *Job) *egressControl {
 	return c
 }
 
+// serveDatagrams serves the name server on UDP.
 func serveDatagrams(g *egress.Gateway, ctx context.Context, file *os.File) error {
 	conn, err := net.FilePacketConn(file)
 	if err != nil {
@@ -72,6 +76,7 @@ func serveDatagrams(g *egress.Gateway, ctx context.Context, file *os.File) error
 	return g.ServeDNS(ctx, conn)
 }
 
+// serveListener serves connections with a method of the gateway.
 func serveListener(serve func(*egress.Gateway, context.Context, net.Listener) error) func(*egress.Gateway, context.Context, *os.File) error {
 	return func(g *egress.Gateway, ctx context.Context, file *os.File) error {
 		listener, err := net.FileListener(file)

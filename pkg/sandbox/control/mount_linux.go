@@ -23,7 +23,9 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// root is a mount namespace whose root contains the mounts of the plan and nothing else.
+// root is a mount namespace whose root contains the mounts of the plan and nothing else:
+// mount_namespaces(7). The host's root is not hidden below it but detached, so no path, ".."
+// or descriptor of the command leads there.
 type root struct {
 	namespace
 	umask    steps.Slot
@@ -96,6 +98,8 @@ func nobodys(p *plan.Plan) (closed [2]string, err error) {
 	return closed, nil
 }
 
+// Steps build the root in init, and enter the working directory in the command. With the
+// backend bwrap the root exists already.
 func (c *root) Steps(at Phase, p *Program) {
 	c.namespace.Steps(at, p)
 	switch {
@@ -114,7 +118,9 @@ func (c *root) Steps(at Phase, p *Program) {
 	}
 }
 
-// VerifyPlace compares the mount table with the plan.
+// VerifyPlace compares the mount table with the plan. The file stays open: poll(2) reports a
+// change of the table by POLLPRI, proc_pid_mounts(5), and the same file then gives the new
+// one, also if the number of the process has been reused.
 func (c *root) VerifyPlace(pid int) error {
 	if err := c.namespace.VerifyPlace(pid); err != nil {
 		return err
@@ -198,6 +204,8 @@ func (c *root) End() {
 	}
 }
 
+// Report names what the mounts do not hold: by another program, without a whole /proc, or
+// because the table changed during the run.
 func (c *root) Report(line record.Control) record.Control {
 	if c.Wrapped && line.State == Enforced {
 		line = c.wrapped(line)

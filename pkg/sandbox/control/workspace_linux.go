@@ -41,7 +41,8 @@ func (c *workspace) Plan() (string, bool) {
 	return what, true
 }
 
-// Prepare creates the view, or opens the one that the plan names.
+// Prepare creates the view, or opens the one that the plan names. It refuses a view that covers
+// other directories than the plan makes writable, because writes would then reach the host.
 func (c *workspace) Prepare(context.Context) error {
 	v := c.Job.Plan.View
 	if v == nil {
@@ -123,7 +124,8 @@ func (c *workspace) Steps(at Phase, p *Program) {
 	}
 }
 
-// VerifyPlace compares the mounts that the command will write to with the plan.
+// VerifyPlace checks that each directory that the command will write to is an overlay, as the
+// kernel lists it: the only thing between a write and the host's files.
 func (c *workspace) VerifyPlace(pid int) error {
 	if c.View == nil {
 		return nil

@@ -19,6 +19,11 @@ import (
 
 // Observer observes the calls of one tree. One goroutine passes it calls; [Observer.Needs]
 // may be called meanwhile.
+//
+// It decides nothing, and the kernel continues every call as the command made it. It may
+// therefore read the command's memory, which the command can change at any time
+// (seccomp_unotify(2), "Design goals"): a command that deceives it gets a wrong report about
+// itself, and no other access.
 type Observer struct {
 	readOnly func(path string) bool // whether an absolute path inside cannot be written
 	root     int

@@ -51,6 +51,10 @@ type spawned struct{ pid, channel int32 }
 // serve processes requests until nobody can make any more. It returns only in the process
 // of a command.
 //
+// The process was cloned without a Go runtime that works: no goroutine, allocation or stack
+// growth is possible in it. It therefore makes raw system calls with memory that was laid out
+// before the clone.
+//
 //go:nosplit
 //go:norace
 //go:noinline
@@ -78,7 +82,8 @@ func (m *machine) serve() {
 	}
 }
 
-// letGoOfAll closes every descriptor except the streams and the two that a spawner uses.
+// letGoOfAll closes every descriptor except the streams and the two that a spawner uses:
+// close_range(2). Commands inherit what remains, since they are cloned from this process.
 //
 //go:nosplit
 //go:norace
@@ -177,7 +182,9 @@ func (m *machine) take() bool {
 	return false
 }
 
-// clone clones the command, in its cgroup if it has one: clone(2).
+// clone clones the command, in its cgroup if it has one: clone(2), CLONE_INTO_CGROUP, Linux
+// 5.7. A process that is moved later could have forked before, and what it forked would stay
+// in the other cgroup.
 //
 //go:nosplit
 //go:norace
