@@ -624,7 +624,7 @@ var shippedPolicies = []shippedPolicy{
 			On:        []string{"exec", "shell"},
 			When:      "shell.commands.exists(c, glob(\"{./,../,/tmp/,/var/tmp/}**\", c.path) && c.within.exists(w, w in [\"go -exec\", \"go -toolexec\", \"go -vettool\", \"CC=\", \"CXX=\", \"LD=\", \"AR=\", \"CPP=\", \"GCCGO=\", \"PKG_CONFIG=\"] || w.matches(\"^make [A-Z0-9_]+=$\"))) || shell.commands.exists(c, c.name == \"go\" && \"env\" in c.argv && \"-w\" in c.argv && c.argv.exists(a, a.matches(\"^(CC|CXX|AR|FC|GCCGO|PKG_CONFIG|GOFLAGS|GOTOOLCHAIN)=\")))",
 			Message:   "A build or check would start a program of the work space in place of a tool.",
-			Remedy:    "Run that program by itself, where it can be read, or let a person choose the tool.",
+			Remedy:    "Run that program by itself, for example `./x`, where it can be read, or name a tool of the system, as in `make CC=clang`.",
 			Protected: true,
 			File:      "pack:core/code.yaml", Line: 277, Column: 5,
 		},
@@ -643,7 +643,7 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "a6da6076dbe45e60e5cd7b55e25b995fa8de739b64d110e78765e77ef60289fd",
+		digest: "292fa2c0fdf426cd5b2adad5436a36c9419d5c000471c14953949426eabb1647",
 		from:   21084, to: 22512,
 	},
 	{
