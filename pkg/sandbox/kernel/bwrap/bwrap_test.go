@@ -1,12 +1,15 @@
 package bwrap
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"ethos/pkg/internal/probetest"
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
@@ -57,6 +60,29 @@ func TestFindPlanted(t *testing.T) {
 }
 
 // TestRecent: versions compare as numbers.
+// TestFindLinked: a link that a command planted on PATH names a program of root, which is neither
+// run nor keeps the real bubblewrap from being found.
+func TestFindLinked(t *testing.T) {
+	probetest.Need(t, "command:git", "command:bwrap")
+	dir := t.TempDir()
+	git, err1 := exec.LookPath("git")
+	real, err2 := exec.LookPath("bwrap")
+	if err := errors.Join(err1, err2, os.Symlink(git, dir+"/bwrap")); err != nil {
+		t.Fatal(err)
+	}
+	for _, outside := range [][]string{nil, {dir}} {
+		if p, err := Find(t.Context(), dir, outside); err == nil || !strings.Contains(err.Error(), dir+"/bwrap is not used") {
+			t.Errorf("%+v, %v", p, err)
+		}
+	}
+	if p, err := Find(t.Context(), dir+":"+filepath.Dir(real), []string{dir}); err != nil || filepath.Base(p.Path) != "bwrap" {
+		t.Errorf("%+v, %v, want %s", p, err, real)
+	}
+	if text, err := version(t.Context(), git); err == nil || !strings.Contains(err.Error(), "is not bubblewrap") {
+		t.Errorf("%s has the version %q of bubblewrap: %v", git, text, err)
+	}
+}
+
 func TestRecent(t *testing.T) {
 	for version, want := range map[string]bool{"0.8.0": true, "0.11.0": true, "1.0": true, "0.7.9": false, "0.10": true, "0": false, "": false, "new": false, "0.8.0-rc1": true} {
 		if recent(version) != want {

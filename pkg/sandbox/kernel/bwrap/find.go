@@ -35,17 +35,21 @@ var Oldest = [2]int{0, 8}
 func Find(ctx context.Context, path string, outside []string) (Program, error) {
 	var skipped error
 	for _, dir := range filepath.SplitList(path) {
-		found, err := filepath.EvalSymlinks(filepath.Join(dir, "bwrap"))
+		link := filepath.Join(dir, "bwrap")
+		found, err := filepath.EvalSymlinks(link)
 		if err != nil || !filepath.IsAbs(dir) {
 			continue
 		}
 		p := Program{Path: found}
-		if p.Setuid, err = trusted(found, outside); err != nil {
+		if err = held(dir, link, outside); err == nil { // a link there names any program of root
+			p.Setuid, err = trusted(found, outside)
+		}
+		if err == nil {
+			p.Version, err = version(ctx, found)
+		}
+		if err != nil {
 			skipped = errors.Join(skipped, err)
 			continue
-		}
-		if p.Version, err = version(ctx, found); err != nil {
-			return p, err
 		}
 		return p, nil
 	}
@@ -60,29 +64,41 @@ func Find(ctx context.Context, path string, outside []string) (Program, error) {
 // directories up to the root too: whoever can write one of them can put another program
 // there. What only root can change cannot change between this check and the start either.
 func trusted(path string, outside []string) (setuid bool, err error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false, err
+	}
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
+		return false, fmt.Errorf("%s is not an executable file", path)
+	}
+	return info.Mode()&fs.ModeSetuid != 0, held(path, path, outside)
+}
+
+// held refuses what, or a directory on the way to path, if somebody other than root could change it.
+func held(path, what string, outside []string) error {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
 	for _, dir := range outside {
 		if mount.Within(path, dir) {
-			return false, fmt.Errorf("%s is not used, because confined commands write to %s", path, dir)
+			return fmt.Errorf("%s is not used, because confined commands write to %s", what, dir)
 		}
 	}
 	for at := path; ; at = filepath.Dir(at) {
 		info, err := os.Lstat(at)
 		if err != nil {
-			return false, err
+			return err
 		}
 		st, ok := info.Sys().(*syscall.Stat_t)
 		switch {
 		case !ok || st.Uid != 0:
-			return false, fmt.Errorf("%s is not used, because %s does not belong to root", path, at)
+			return fmt.Errorf("%s is not used, because %s does not belong to root", what, at)
 		case info.Mode().Perm()&0o022 != 0:
-			return false, fmt.Errorf("%s is not used, because others can write to %s", path, at)
-		case at == path && (!info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0):
-			return false, fmt.Errorf("%s is not an executable file", path)
-		case at == path:
-			setuid = info.Mode()&fs.ModeSetuid != 0
+			return fmt.Errorf("%s is not used, because others can write to %s", what, at)
 		}
 		if at == "/" {
-			return setuid, nil
+			return nil
 		}
 	}
 }
@@ -101,7 +117,10 @@ func version(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s --version: %w", path, err)
 	}
-	_, number, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+	number, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "bubblewrap ")
+	if !ok {
+		return "", fmt.Errorf("%s is not bubblewrap: it says %.40q", path, text)
+	}
 	if !recent(number) {
 		return "", fmt.Errorf("%s is version %q, and not %d.%d or newer", path, number, Oldest[0], Oldest[1])
 	}
