@@ -201,11 +201,9 @@ func (c *sessionLogsCmd) Run(_ context.Context, sys *cli.System) error {
 		if l.Lost > 0 {
 			lost = fmt.Sprintf("  (%d earlier bytes were not kept)", l.Lost)
 		}
-		text := printable.Sprintf("== %s  %s%s\n", moment(l.Since), commandText(l.Argv), lost) + string(l.Text)
-		if !strings.HasSuffix(text, "\n") {
-			text += "\n"
-		}
-		if err := sys.Print(text); err != nil {
+		head := printable.Sprintf("== %s  %s%s\n", moment(l.Since), commandText(l.Argv), lost)
+		text := strings.ReplaceAll(strings.TrimSuffix(string(l.Text), "\n"), "\n", "\n  ") // no output looks like a heading
+		if err := sys.Print(head + "  " + text + "\n"); err != nil {
 			return err
 		}
 	}
