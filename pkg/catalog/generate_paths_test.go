@@ -82,6 +82,9 @@ type pathsText struct {
 	MachineSecrets []string            `yaml:"machine_secrets"`
 	Undeclarable   []string            `yaml:"undeclarable"`
 	SystemSecrets  []string            `yaml:"system_secrets"`
+	SecretNames    []string            `yaml:"secret_names"`
+	Caches         []string            `yaml:"caches"`
+	DotDirs        []string            `yaml:"dot_directories"`
 	Classes        map[string][]string `yaml:"classes"`
 
 	hidden []string // of agents
@@ -198,10 +201,16 @@ func (in pathsText) write(t *testing.T, out *bytes.Buffer) {
 		row(out, protected.Credential{Path: path, Dir: dir, Files: c.Only})
 	}
 	out.WriteString("}\n\n")
-	for name, list := range map[string][]string{"keys": in.PrivateKeys, "system": in.MachineSecrets, "undeclarable": in.Undeclarable, "systemSecrets": in.SystemSecrets} {
-		in.unique(t, name, list)
+	for _, l := range []struct {
+		name string
+		list []string
+	}{
+		{"keys", in.PrivateKeys}, {"secretNames", in.SecretNames}, {"system", in.MachineSecrets}, {"systemSecrets", in.SystemSecrets},
+		{"undeclarable", in.Undeclarable}, {"hidden", in.hidden}, {"caches", in.Caches}, {"dotDirs", in.DotDirs},
+	} {
+		in.unique(t, l.name, l.list)
+		fmt.Fprintf(out, "var %s = %#v\n\n", l.name, l.list)
 	}
-	fmt.Fprintf(out, "var keys = %#v\n\nvar system = %#v\n\nvar undeclarable = %#v\n\nvar systemSecrets = %#v\n\nvar hidden = %#v\n\n", in.PrivateKeys, in.MachineSecrets, in.Undeclarable, in.SystemSecrets, in.hidden)
 	out.WriteString("var rules = []Rule{\n")
 	for _, r := range in.rules() {
 		if r.Pattern != strings.ToLower(r.Pattern) {

@@ -5,19 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/protected"
 	"ethos/pkg/record"
 )
 
 // temporary are the directories for temporary files.
 var temporary = [...]string{"/tmp", "/var/tmp", "/dev/shm", "/private/tmp"}
-
-// caches are directories whose content its program can create again; "~" is the home directory.
-var caches = [...]string{
-	"~/.cache", "~/.npm", "~/.yarn", "~/.pnpm-store", "~/.local/share/pnpm", "~/.bun/install", "~/.cargo/registry", "~/.cargo/git", "~/go/pkg", "~/.gradle", "~/.m2", "~/.ivy2",
-	"~/.nuget/packages", "~/.rustup/downloads", "~/.rustup/tmp", "~/.terraform.d/plugin-cache", "~/.ccache", "~/Library/Caches", "~/Library/Developer/Xcode/DerivedData",
-	"~/.local/share/Trash", "~/.docker/buildx", "~/.virtualenvs", "~/.pyenv/cache", "~/.nvm/.cache", "~/.deno", "~/.electron", "~/.cypress",
-	"/var/cache", "/var/lib/apt/lists", "/usr/local/go", "/opt/hostedtoolcache", "/usr/share/dotnet", "/usr/local/lib/android", "/usr/local/share/boost", "/opt/ghc",
-}
 
 // outside reports whether a path belongs to somebody else: it is not in the work space, a temporary
 // directory, a cache or among the devices. The directories around a work space do not count as
@@ -26,7 +19,7 @@ func (p place) outside(name string) bool {
 	if name == "" || within(name, p.workspace) || within(name, "/dev") || within(name, "/proc") {
 		return false
 	}
-	for _, dir := range caches {
+	for _, dir := range protected.Caches() {
 		if rest, home := strings.CutPrefix(dir, "~"); home {
 			if p.home == "" {
 				continue

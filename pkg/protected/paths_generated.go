@@ -69,13 +69,19 @@ var credentials = []Credential{
 
 var keys = []string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"}
 
-var system = []string{"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/krb5.keytab", "/etc/security/opasswd", "/etc/master.passwd"}
+var secretNames = []string{".netrc", ".git-credentials", ".npmrc", ".pypirc"}
 
-var undeclarable = []string{".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".password-store", ".vault-token", ".terraform.d", ".mozilla", "keyrings", "gcloud", "gh", "credentials", "credentials.toml", "shadow", ".claude", ".codex", ".gemini", ".copilot"}
+var system = []string{"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/krb5.keytab", "/etc/security/opasswd", "/etc/master.passwd"}
 
 var systemSecrets = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/security/opasswd", "/etc/ssh/ssh_host_rsa_key", "/etc/ssh/ssh_host_ecdsa_key", "/etc/ssh/ssh_host_ed25519_key", "/etc/ssh/ssh_host_dsa_key", "/etc/ssl/private", "/etc/pki/tls/private", "/etc/letsencrypt", "/etc/krb5.keytab", "/etc/ipsec.secrets", "/etc/ipsec.d/private", "/etc/wireguard", "/etc/openvpn", "/etc/NetworkManager/system-connections", "/etc/netplan", "/etc/wpa_supplicant", "/etc/ppp/chap-secrets", "/etc/ppp/pap-secrets", "/etc/kubernetes", "/etc/rancher", "/etc/ceph", "/etc/docker", "/etc/containers/auth.json", "/etc/apt/auth.conf", "/etc/apt/auth.conf.d", "/etc/exim4/passwd.client", "/etc/postfix/sasl_passwd", "/etc/mysql/debian.cnf", "/etc/credstore", "/etc/credstore.encrypted"}
 
+var undeclarable = []string{".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".password-store", ".vault-token", ".terraform.d", ".mozilla", "keyrings", "gcloud", "gh", "credentials", "credentials.toml", "shadow", ".claude", ".codex", ".gemini", ".copilot"}
+
 var hidden = []string{".claude.json"}
+
+var caches = []string{"~/.cache", "~/.npm", "~/.yarn", "~/.pnpm-store", "~/.local/share/pnpm", "~/.bun/install", "~/.cargo/registry", "~/.cargo/git", "~/go/pkg", "~/.gradle", "~/.m2", "~/.ivy2", "~/.nuget/packages", "~/.rustup/downloads", "~/.rustup/tmp", "~/.terraform.d/plugin-cache", "~/.ccache", "~/Library/Caches", "~/Library/Developer/Xcode/DerivedData", "~/.local/share/Trash", "~/.docker/buildx", "~/.virtualenvs", "~/.pyenv/cache", "~/.nvm/.cache", "~/.deno", "~/.electron", "~/.cypress", "/var/cache", "/var/lib/apt/lists", "/usr/local/go", "/opt/hostedtoolcache", "/usr/share/dotnet", "/usr/local/lib/android", "/usr/local/share/boost", "/opt/ghc"}
+
+var dotDirs = []string{".aws", ".azure", ".cache", ".cargo", ".circleci", ".config", ".devcontainer", ".docker", ".git", ".github", ".gitlab", ".gnupg", ".husky", ".kube", ".local", ".m2", ".npm", ".ssh", ".terraform", ".venv", ".yarn"}
 
 var rules = []Rule{
 	{Class: "agent-settings", Pattern: ".agents/**"},

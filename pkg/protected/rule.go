@@ -21,3 +21,10 @@ func SystemSecrets() []string { return systemSecrets }
 // Hidden lists files below a home directory that hold a token among other things: a confined command
 // does not see them. The caller must not change the slice.
 func Hidden() []string { return hidden }
+
+// Caches lists directories whose content its program can create again; "~" is the home directory.
+// The caller must not change the slice.
+func Caches() []string { return caches }
+
+// DotDirs lists dotted names of directories. The caller must not change the slice.
+func DotDirs() []string { return dotDirs }

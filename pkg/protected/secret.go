@@ -54,7 +54,7 @@ func Secret(name string) bool {
 	case ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk":
 		return true
 	}
-	return base == ".netrc" || base == ".git-credentials" || base == ".npmrc" || base == ".pypirc"
+	return slices.Contains(secretNames, base)
 }
 
 // published are the words in the name of a PEM file that holds no private key.

@@ -72,12 +72,6 @@ func (e *Entry) Placeholder(path string) Placeholder {
 	return g
 }
 
-// dotDirs are dotted names of directories. All other dotted names are taken for files.
-var dotDirs = []string{
-	EthosDir, ".aws", ".azure", ".cache", ".cargo", ".circleci", ".config", ".devcontainer", ".docker", ".git", ".github", ".gitlab", ".gnupg",
-	".husky", ".kube", ".local", ".m2", ".npm", ".ssh", ".terraform", ".venv", ".yarn",
-}
-
 // isDirName guesses from a name whether it is that of a directory. A program that reads a
 // file fails on a directory (EISDIR), but takes an empty file for absent settings; one that
 // lists a directory takes a file for an absent directory (ENOTDIR).
@@ -89,7 +83,7 @@ func isDirName(name string) bool {
 	}
 	rest, dotted := strings.CutPrefix(name, ".")
 	switch ext := filepath.Ext(rest); {
-	case slices.Contains(dotDirs, name), ext == ".d":
+	case (name == EthosDir || slices.Contains(protected.DotDirs(), name)), ext == ".d":
 		return true
 	case dotted, ext != "":
 		return false
