@@ -1,6 +1,10 @@
 package capability
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"ethos/pkg/record"
 )
 
@@ -8,12 +12,25 @@ import (
 // directories, and not to the directories themselves.
 const CopyOnWrite = "copy-on-write"
 
-// inMode returns what is left of a set in a trust mode. Of two modes the stricter one is never wider:
+// ForMode returns the upper bound of what a command may use in a trust mode. Of two modes the
+// stricter one is never wider:
 //
 //   - plan: the work space can be read, and nothing can be written;
 //   - verify: as safe, in a copy-on-write view that is discarded;
 //   - safe and auto: the work space can be written, and no network can be reached. In auto nobody
 //     is asked, so the boundary is required; it is not wider.
+func ForMode(mode string, space Space) (Set, error) {
+	if !slices.Contains(record.Modes(), mode) {
+		return Set{}, fmt.Errorf("the modes are %s, not %q", strings.Join(record.Modes(), ", "), mode)
+	}
+	s, err := known(DefaultProfile)
+	if err != nil {
+		return s, err
+	}
+	return inMode(mode, space, s), nil
+}
+
+// inMode returns what is left of a set in a mode.
 func inMode(mode string, space Space, s Set) Set {
 	switch mode {
 	case record.ModePlan:

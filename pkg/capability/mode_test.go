@@ -6,12 +6,12 @@ import (
 	"ethos/pkg/record"
 )
 
-// TestModes: of two modes the stricter one is never wider, and each is stricter
+// TestForMode: of two modes the stricter one is never wider, and each is stricter
 // than the next in what it is named for.
-func TestModes(t *testing.T) {
+func TestForMode(t *testing.T) {
 	sets := map[string]Set{}
 	for i, mode := range record.Modes() {
-		s, err := Effective(Repository{}, Request{Mode: mode, Space: space})
+		s, err := ForMode(mode, space)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,6 +36,9 @@ func TestModes(t *testing.T) {
 		if reachesOut(&s) {
 			t.Errorf("%s reaches %s", mode, s.Network.Mode)
 		}
+	}
+	if _, err := ForMode("other", space); err == nil {
+		t.Error("an unknown mode has a set")
 	}
 }
 
