@@ -72,9 +72,7 @@ type deniedRow struct {
 
 // deniedRows collects denials in limited memory.
 type deniedRows struct {
-	rows  []*deniedRow
-	known map[record.Denial]*deniedRow
-	more  int // number left out
+	folded[record.Denial, deniedRow]
 }
 
 // maxDenied and maxDeniedText limit the overall list.
@@ -92,20 +90,8 @@ func (l *deniedRows) add(d record.Denial, number int) {
 	if kept != "" {
 		d.Remedy = ""
 	}
-	if row := l.known[d]; row != nil {
+	if row := l.row(d, maxDenied, func() deniedRow { return deniedRow{Denial: d, number: number} }); row != nil {
 		row.times++
 		row.Kept, row.Remedy = cmp.Or(kept, row.Kept), cmp.Or(remedy, row.Remedy)
-		return
 	}
-	if len(l.rows) == maxDenied {
-		l.more++
-		return
-	}
-	if l.known == nil {
-		l.known = map[record.Denial]*deniedRow{}
-	}
-	row := &deniedRow{d, number, 1}
-	l.known[d] = row
-	row.Kept, row.Remedy = kept, remedy
-	l.rows = append(l.rows, row)
 }

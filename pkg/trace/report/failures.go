@@ -44,14 +44,13 @@ type failureRow struct {
 
 // failures lists the failures of all actions in limited memory.
 type failures struct {
-	rows  []*failureRow
-	known map[failureKey]*failureRow
-	more  int // number left out
+	folded[failureKey, failureRow]
 }
 
 type failureKey struct {
-	who  string
-	like [sha256.Size]byte
+	who    string
+	like   [sha256.Size]byte
+	number int // of an action that is never folded
 }
 
 func (l *failures) add(e *trace.Entry, number int) {
@@ -59,38 +58,20 @@ func (l *failures) add(e *trace.Entry, number int) {
 		return
 	}
 	like, foldable := e.Likeness()
-	key := failureKey{e.Who(), like}
-	if row := l.known[key]; row != nil && foldable {
+	key := failureKey{who: e.Who(), like: like}
+	if !foldable {
+		key.number = number
+	}
+	if row := l.row(key, maxFailures, func() failureRow {
+		last, _ := e.LastLine()
+		return failureRow{who: clip(e.Who(), 200), command: clip(oneLine(e.Command()), 300), exit: e.Exit(), last: clip(last, maxLast), number: number}
+	}); row != nil {
 		row.times++
-		return
 	}
-	if len(l.rows) == maxFailures {
-		l.more++
-		return
-	}
-	last, _ := e.LastLine()
-	row := &failureRow{who: clip(e.Who(), 200), command: clip(oneLine(e.Command()), 300), exit: e.Exit(), last: clip(last, maxLast), number: number, times: 1}
-	l.rows = append(l.rows, row)
-	if l.known == nil {
-		l.known = map[failureKey]*failureRow{}
-	}
-	l.known[key] = row
 }
 
-// grouped returns the rows by agent and session, in the order of their first
-// failures.
-func (l *failures) grouped() (groups [][]*failureRow) {
-	at := map[string]int{}
-	for _, row := range l.rows {
-		i, known := at[row.who]
-		if !known {
-			i = len(groups)
-			at[row.who] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], row)
-	}
-	return groups
+func (l *failures) grouped() [][]*failureRow {
+	return grouped(l.rows, func(r *failureRow) string { return r.who })
 }
 
 // ending returns how a run ended and the last line of its output: "exit 2: no

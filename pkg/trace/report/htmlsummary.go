@@ -21,9 +21,7 @@ const (
 
 // overview collects the part above the actions in limited memory.
 type overview struct {
-	findings    []*findingRow
-	known       map[trace.Finding]*findingRow
-	more        int // findings left out
+	findings    folded[trace.Finding, findingRow]
 	spaces      []string
 	agents      []string
 	first, last string // RFC 3339
@@ -34,7 +32,8 @@ type overview struct {
 // findingRow is a finding in the overall list. It appears once, however many actions reported it.
 type findingRow struct {
 	trace.Finding
-	number int // number of the first action that reported it
+	where  string // its place, else the command
+	number int    // number of the first action that reported it
 	times  int
 }
 
@@ -72,19 +71,9 @@ func addFew(list []string, s string) []string {
 
 func (v *overview) finding(f trace.Finding, number int) {
 	f.Message, f.Path = clip(f.Message, 600), clip(f.Path, 300)
-	if row := v.known[f]; row != nil {
+	if row := v.findings.row(f, htmlAllFindings, func() findingRow { return findingRow{Finding: f, number: number} }); row != nil {
 		row.times++
-		return
 	}
-	if len(v.findings) == htmlAllFindings {
-		v.more++
-		return
-	}
-	if v.known == nil {
-		v.known = map[trace.Finding]*findingRow{}
-	}
-	v.known[f] = &findingRow{f, number, 1}
-	v.findings = append(v.findings, v.known[f])
 }
 
 func (r *findingRow) write(w io.Writer) {
@@ -272,25 +261,22 @@ func tableStart(w io.Writer, id, title string, columns ...string) {
 const tableEnd = "</tbody></table></div></section>\n"
 
 func (h *HTML) allFindings(w io.Writer) {
-	v := &h.overview
-	if len(v.findings) == 0 {
+	list := &h.overview.findings
+	if len(list.rows) == 0 {
 		return
 	}
 	tableStart(w, "h-findings", "Findings", "Level", "Where", "Message", "Rule")
-	for _, row := range v.findings[:min(len(v.findings), htmlTopFindings)] {
+	for _, row := range list.rows[:min(len(list.rows), htmlTopFindings)] {
 		row.write(w)
 	}
 	fmt.Fprint(w, "</tbody></table>")
-	if rest := v.findings[min(len(v.findings), htmlTopFindings):]; len(rest) > 0 {
-		fmt.Fprintf(w, "<details class=\"more\"><summary>%d more</summary><table><tbody>\n", len(rest)+v.more)
+	if rest := list.rows[min(len(list.rows), htmlTopFindings):]; len(rest) > 0 {
+		fmt.Fprintf(w, "<details class=\"more\"><summary>%d more</summary><table><tbody>\n", len(rest)+list.more)
 		for _, row := range rest {
 			row.write(w)
 		}
 		fmt.Fprint(w, "</tbody></table>")
-		if v.more > 0 {
-			fmt.Fprintf(w, "<p class=\"dim\">and %d more, below with their actions</p>", v.more)
-		}
-		fmt.Fprint(w, "</details>")
+		fmt.Fprint(w, moreText(list.more)+"</details>")
 	}
 	fmt.Fprint(w, "</div></section>\n")
 }

@@ -24,13 +24,11 @@ const (
 type Markdown struct {
 	out      io.Writer
 	summary  *summary
-	findings []trace.Finding
-	places   []string              // of the findings
-	times    map[trace.Finding]int // how often each was reported
+	findings folded[trace.Finding, findingRow]
 	details  []*failedBlock
 	size     int                                // of the blocks in details
 	blocks   map[[sha256.Size]byte]*failedBlock // in details
-	hidden   int                                // findings and failures left out
+	hidden   int                                // failures left out
 }
 
 // failedBlock is a failure with the end of its output. It appears once, however often it happened
@@ -42,7 +40,7 @@ type failedBlock struct {
 
 // NewMarkdown returns a Markdown that writes to out.
 func NewMarkdown(out io.Writer) *Markdown {
-	return &Markdown{out: out, summary: newSummary(), times: map[trace.Finding]int{}, blocks: map[[sha256.Size]byte]*failedBlock{}}
+	return &Markdown{out: out, summary: newSummary(), blocks: map[[sha256.Size]byte]*failedBlock{}}
 }
 
 // Action adds an entry.
@@ -57,17 +55,10 @@ func (m *Markdown) Action(e *trace.Entry) error {
 	return nil
 }
 
-// finding adds a finding, once however many actions report it.
 func (m *Markdown) finding(f trace.Finding, where string) {
 	f.Message = clip(f.Message, 400)
-	switch {
-	case m.times[f] > 0:
-		m.times[f]++
-	case len(m.findings) == markdownFindings:
-		m.hidden++
-	default:
-		m.times[f] = 1
-		m.findings, m.places = append(m.findings, f), append(m.places, where)
+	if row := m.findings.row(f, markdownFindings, func() findingRow { return findingRow{Finding: f, where: where} }); row != nil {
+		row.times++
 	}
 }
 
@@ -122,20 +113,13 @@ func (m *Markdown) failed(w io.Writer) {
 	if len(m.details) == 0 {
 		return
 	}
-	var order []string
-	groups := map[string][]*failedBlock{}
-	for _, b := range m.details {
-		if groups[b.who] == nil {
-			order = append(order, b.who)
-		}
-		groups[b.who] = append(groups[b.who], b)
-	}
+	groups := grouped(m.details, func(b *failedBlock) string { return b.who })
 	fmt.Fprint(w, "### Failures\n")
-	for _, who := range order {
-		if len(order) > 1 {
-			fmt.Fprintf(w, "\n#### %s\n", cell(whoever(who)))
+	for _, blocks := range groups {
+		if len(groups) > 1 {
+			fmt.Fprintf(w, "\n#### %s\n", cell(whoever(blocks[0].who)))
 		}
-		for _, b := range groups[who] {
+		for _, b := range blocks {
 			io.WriteString(w, b.write())
 		}
 	}
@@ -170,8 +154,8 @@ func (m *Markdown) Close() error {
 	m.denied(w)
 	m.network(w)
 	m.listed(w)
-	if m.hidden > 0 {
-		fmt.Fprintf(w, "… and %d more, in the SARIF log and the store.\n\n", m.hidden)
+	if hidden := m.hidden + m.findings.more; hidden > 0 {
+		fmt.Fprintf(w, "… and %d more, in the SARIF log and the store.\n\n", hidden)
 	}
 	if tallies(w, "Agents and sessions", whoTitle, m.summary.sessions); len(m.summary.sessions) > 0 {
 		fmt.Fprintln(w)
@@ -182,13 +166,13 @@ func (m *Markdown) Close() error {
 }
 
 func (m *Markdown) listed(w io.Writer) {
-	for i, f := range m.findings {
+	for i, f := range m.findings.rows {
 		if i == 0 {
 			fmt.Fprint(w, "### Findings\n\n| level | where | rule | message |\n|---|---|---|---|\n")
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s%s |\n", f.Level, code(m.places[i]), code(f.Rule), cellProse(f.Message), times(m.times[f]))
+		fmt.Fprintf(w, "| %s | %s | %s | %s%s |\n", f.Level, code(f.where), code(f.Rule), cellProse(f.Message), times(f.times))
 	}
-	if len(m.findings) > 0 {
+	if len(m.findings.rows) > 0 {
 		fmt.Fprintln(w)
 	}
 }
