@@ -34,6 +34,15 @@ func convert(text string, lines bool) string {
 	return out.String()
 }
 
+// Clip returns text, or at most max bytes of it that end at a whole character,
+// and an ellipsis.
+func Clip(text string, max int) string {
+	if len(text) <= max {
+		return text
+	}
+	return strings.ToValidUTF8(text[:max], "") + "…"
+}
+
 // plain returns the length of the prefix of text that needs no conversion:
 // graphic ASCII.
 func plain(text string, lines bool) int {

@@ -150,7 +150,7 @@ func isRequest(text string) bool {
 // many thousand bytes, any number of times. A pattern that is too long for a host is removed.
 func (c *Connection) Cut() {
 	for _, text := range []*string{&c.Name, &c.Address, &c.Via, &c.Rule, &c.Detail} {
-		*text = cut(*text)
+		*text = printable.Clip(*text, maxText)
 	}
 	if len(c.Remedy) > maxText {
 		c.Remedy = ""
@@ -160,12 +160,5 @@ func (c *Connection) Cut() {
 // maxText is the longest text, in bytes; a host name has at most 253.
 const maxText = 300
 
-func cut(text string) string {
-	if len(text) <= maxText {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxText], "") + "…"
-}
-
 // brief returns text as one printable line of limited length.
-func brief(text string) string { return printable.Line(cut(text)) }
+func brief(text string) string { return printable.Line(printable.Clip(text, maxText)) }

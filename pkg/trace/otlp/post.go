@@ -19,6 +19,8 @@ import (
 	tracepb "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+
+	"ethos/pkg/printable"
 )
 
 // maxAnswer limits the length of an answer, in bytes.
@@ -170,11 +172,7 @@ func said(text []byte) string {
 
 // cut limits the length of a foreign text.
 func cut(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) > 300 {
-		text = strings.ToValidUTF8(text[:300], "") + "…"
-	}
-	return text
+	return printable.Clip(strings.ToValidUTF8(text, "\uFFFD"), 300)
 }
 
 // after parses Retry-After (RFC 9110, section 10.2.3): seconds, or a date.

@@ -12,6 +12,8 @@ import (
 // visible makes text safe for one line of a terminal or page.
 func visible(text string) string { return printable.Line(text) }
 
+func clip(text string, max int) string { return printable.Clip(text, max) }
+
 // width returns the number of cells that text takes on a terminal.
 func width(text string) (n int) {
 	for _, r := range text {
@@ -84,13 +86,6 @@ func pad(text string, cells int) string {
 // padLeft pads numbers on the left.
 func padLeft(text string, cells int) string {
 	return strings.Repeat(" ", max(cells-width(text), 0)) + text
-}
-
-func clip(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	return strings.ToValidUTF8(s[:max], "") + "…"
 }
 
 // span formats a duration with about three digits.

@@ -77,7 +77,7 @@ func evidence(e *trace.Entry) *record.Sandbox {
 	for i := range s.Connections {
 		c := &s.Connections[i]
 		for _, text := range []*string{&c.Time, &c.Door, &c.Name, &c.Address, &c.Via, &c.Rule, &c.Reason, &c.Detail, &c.Remedy} {
-			*text = printable.Line(clip(*text, maxConnectionText))
+			*text = printable.Line(printable.Clip(*text, maxConnectionText))
 		}
 	}
 	return &s

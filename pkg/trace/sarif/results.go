@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/trace"
 )
@@ -30,7 +31,7 @@ func (r *run) denial(e *trace.Entry, reason trace.Reason) draft {
 	command := e.Command()
 	d := draft{identity: []string{reason.ID, command}}
 	d.result = result{
-		RuleID: reason.ID, Level: level, Message: message{text + " Command: " + clip(command, 400)},
+		RuleID: reason.ID, Level: level, Message: message{text + " Command: " + printable.Clip(command, 400)},
 		RuleIndex:  r.rules.use(reason.ID, func() *rule { return policyRule(reason) }),
 		Properties: map[string]any{"action": e.Line.ID(), "effect": reason.Effect, "outcome": string(e.Outcome())},
 	}
@@ -82,7 +83,7 @@ func (d *draft) locateInText(r *run, workspace, text string, line, column int) {
 		Roles: []string{"analysisTarget"}, Contents: content{text},
 	}
 	d.result.Locations = []location{{PhysicalLocation: physicalLocation{
-		ArtifactLocation: place, Region: &region{StartLine: line, StartColumn: column, Snippet: &content{clip(text, 400)}},
+		ArtifactLocation: place, Region: &region{StartLine: line, StartColumn: column, Snippet: &content{printable.Clip(text, 400)}},
 	}}}
 }
 
@@ -167,11 +168,4 @@ func literal(s string) string {
 		return s
 	}
 	return strings.NewReplacer("[", `\[`, "]", `\]`).Replace(s)
-}
-
-func clip(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	return strings.ToValidUTF8(s[:max], "") + "…"
 }

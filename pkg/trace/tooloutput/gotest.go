@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"ethos/pkg/printable"
 	"ethos/pkg/trace"
 )
 
@@ -171,7 +172,7 @@ func significant(output string) (last string) {
 			last = line
 		}
 	}
-	return clip(last, 300)
+	return printable.Clip(last, 300)
 }
 
 // frame returns the innermost stack frame inside the workspace.

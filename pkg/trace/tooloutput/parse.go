@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/trace"
 )
@@ -73,17 +74,10 @@ func lastWords(streams ...string) string {
 	for _, text := range streams {
 		lines := strings.Split(strings.TrimSpace(text), "\n")
 		if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-			return clip(last, 300)
+			return printable.Clip(last, 300)
 		}
 	}
 	return ""
-}
-
-func clip(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	return strings.ToValidUTF8(s[:max], "") + "…"
 }
 
 // Parse parses findings in a format; understood is false if the format is unknown, or the output is
