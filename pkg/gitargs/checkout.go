@@ -5,16 +5,7 @@ import "strings"
 // readCheckout distinguishes the two functions of checkout: switching to a commit, and overwriting
 // files of the work tree (builtin/checkout.c, parse_branchname_arg).
 func readCheckout(c *call) {
-	c.does()
-	if c.on("force") {
-		c.out.danger("checkout_discard")
-		c.loses(Discard{Modified: true, Staged: true}, nil)
-	}
-	if name, ok := c.newBranch("b", "B", "orphan"); ok {
-		c.out.head, c.out.orphan = name, c.on("orphan")
-		if c.on("B") {
-			c.out.danger("ref_rewrite")
-		}
+	if c.createsBranch("b", "B", "force") {
 		return
 	}
 	first, paths := c.checkoutOperands()
@@ -28,14 +19,24 @@ func readCheckout(c *call) {
 	c.switchTo(first)
 }
 
-// newBranch returns the name given to the options that create a branch.
-func (c *call) newBranch(options ...string) (*string, bool) {
-	for _, o := range options {
-		if name, ok := c.last(o); ok {
-			return &name, true
+// createsBranch handles the options that checkout and switch share under other names: those that
+// discard changes, and those that create a branch. It reports whether one is created.
+func (c *call) createsBranch(create, reset string, discard ...string) bool {
+	c.does()
+	if c.on(discard...) {
+		c.out.danger("checkout_discard")
+		c.loses(Discard{Modified: true, Staged: true}, nil)
+	}
+	for _, option := range []string{create, reset, "orphan"} {
+		if name, ok := c.last(option); ok {
+			c.out.head, c.out.orphan = &name, c.on("orphan")
+			if c.on(reset) {
+				c.out.danger("ref_rewrite")
+			}
+			return true
 		}
 	}
-	return nil, false
+	return false
 }
 
 // checkoutOperands splits the operands into the commit and the paths.
@@ -92,19 +93,7 @@ func (c *call) switchTo(commit *string) {
 }
 
 func readSwitch(c *call) {
-	c.does()
-	if c.on("discard-changes", "force") {
-		c.out.danger("checkout_discard")
-		c.loses(Discard{Modified: true, Staged: true}, nil)
-	}
-	if name, ok := c.newBranch("create", "force-create", "orphan"); ok {
-		c.out.head, c.out.orphan = name, c.on("orphan")
-		if c.on("force-create") {
-			c.out.danger("ref_rewrite")
-		}
-		return
-	}
-	if len(c.args) > 0 {
+	if !c.createsBranch("create", "force-create", "discard-changes", "force") && len(c.args) > 0 {
 		c.switchTo(c.args[0])
 	}
 }
