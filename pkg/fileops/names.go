@@ -14,10 +14,6 @@ import (
 )
 
 func (t *Tree) mkdir(ctx context.Context, r *Request) (any, error) {
-	if err := t.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer t.changing.Unlock()
 	p, err := t.resolve(cmp.Or(strings.TrimRight(r.Path, "/"), "/"), r.Parents)
 	if err != nil {
 		return nil, err
@@ -62,10 +58,6 @@ func (t *Tree) makeAll(p place) (bool, error) {
 }
 
 func (t *Tree) rename(ctx context.Context, r *Request) (any, error) {
-	if err := t.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer t.changing.Unlock()
 	from, err := t.resolve(r.Path, false)
 	if err != nil {
 		return nil, err
@@ -125,10 +117,6 @@ func renameUnseen(from int, name string, to int, base string) error {
 }
 
 func (t *Tree) remove(ctx context.Context, r *Request) (any, error) {
-	if err := t.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer t.changing.Unlock()
 	p, err := t.resolve(r.Path, false)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,8 @@ import (
 	"ethos/pkg/record"
 )
 
+type handler func(context.Context, *Request) (any, error)
+
 // Do performs one request other than cancel. Results are limited in size. A panic becomes the error
 // of this request.
 func (t *Tree) Do(ctx context.Context, r *Request) (answer *Answer) {
@@ -21,9 +23,9 @@ func (t *Tree) Do(ctx context.Context, r *Request) (answer *Answer) {
 			answer = &Answer{ID: r.ID, Error: errorOf(r, fmt.Errorf("internal error: %v", p))}
 		}
 	}()
-	operation, ok := map[string]func(context.Context, *Request) (any, error){
-		"read": t.read, "write": t.write, "edit": t.edit, "list": t.list, "glob": t.glob, "grep": t.grep,
-		"stat": t.stat, "mkdir": t.mkdir, "rename": t.rename, "remove": t.remove,
+	do, ok := map[string]handler{
+		"read": t.read, "write": t.alone(t.write), "edit": t.alone(t.edit), "list": t.list, "glob": t.glob, "grep": t.grep,
+		"stat": t.stat, "mkdir": t.alone(t.mkdir), "rename": t.alone(t.rename), "remove": t.alone(t.remove),
 	}[r.Op]
 	if !ok {
 		return &Answer{ID: r.ID, Error: errorOf(r, errno(syscall.EINVAL, "no such operation", ""))}
@@ -31,7 +33,7 @@ func (t *Tree) Do(ctx context.Context, r *Request) (answer *Answer) {
 	err := ctx.Err()
 	var result any
 	if err == nil {
-		result, err = operation(ctx, r)
+		result, err = do(ctx, r)
 	}
 	return answerOf(r, result, err)
 }

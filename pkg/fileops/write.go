@@ -27,22 +27,20 @@ type DoneResult struct {
 	Done bool `json:"done"` // mkdir: false if the directory existed; cancel: if no such request is running
 }
 
-// lock waits until this request may change files.
-func (t *Tree) lock(ctx context.Context) error {
-	t.changing.Lock()
-	if err := ctx.Err(); err != nil {
-		t.changing.Unlock()
-		return err
+// alone returns an operation that waits until this request may change files.
+func (t *Tree) alone(do handler) handler {
+	return func(ctx context.Context, r *Request) (any, error) {
+		t.changing.Lock()
+		defer t.changing.Unlock()
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		return do(ctx, r)
 	}
-	return nil
 }
 
 // write creates or replaces a file.
 func (t *Tree) write(ctx context.Context, r *Request) (any, error) {
-	if err := t.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer t.changing.Unlock()
 	p, err := t.resolve(r.Path, true)
 	if err != nil {
 		return nil, err
@@ -84,10 +82,6 @@ func (t *Tree) write(ctx context.Context, r *Request) (any, error) {
 
 // edit replaces text in a file.
 func (t *Tree) edit(ctx context.Context, r *Request) (any, error) {
-	if err := t.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer t.changing.Unlock()
 	p, err := t.resolve(r.Path, true)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 
 	"ethos/pkg/ethosargs"
@@ -102,21 +101,8 @@ func optionOf(f field) string {
 
 // ethosEnvironment returns the variables that control ethos's own programs and that the script has
 // set, exported or not: assigning to a variable that is already in the environment exports it.
-func (c *walker) ethosEnvironment(given []assignment) (out []assignment) {
-	seen := map[string]bool{}
-	for _, a := range given {
-		seen[a.name] = true
-	}
-	for at := c.scope; at != nil; at = at.parent {
-		for name, v := range at.vars {
-			if ethosargs.Steers(name) && !seen[name] {
-				seen[name] = true
-				out = append(out, assignment{name: name, value: v.only()})
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b assignment) int { return strings.Compare(a.name, b.name) })
-	return out
+func (c *walker) ethosEnvironment(given []assignment) []assignment {
+	return c.scriptEnvironment(given, func(name string, _ variable) bool { return ethosargs.Steers(name) })
 }
 
 // ethosFiles records the files that options of ethos's own programs write.

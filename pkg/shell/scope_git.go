@@ -5,22 +5,26 @@ import (
 	"strings"
 )
 
-// gitEnvironment returns the variables for git that the script has exported, by name, without those
+// gitEnvironment returns the variables for git that the script has exported.
+func (c *walker) gitEnvironment(given []assignment) []assignment {
+	return c.scriptEnvironment(given, func(name string, v variable) bool {
+		return (strings.HasPrefix(name, "GIT_") || name == "XDG_CONFIG_HOME") && v.exported || name == "HOME" // HOME is exported when the script begins
+	})
+}
+
+// scriptEnvironment returns those of the script's variables that are wanted, by name, without those
 // that the command itself is given.
-func (c *walker) gitEnvironment(given []assignment) (out []assignment) {
+func (c *walker) scriptEnvironment(given []assignment, wanted func(name string, v variable) bool) (out []assignment) {
 	seen := map[string]bool{}
 	for _, a := range given {
 		seen[a.name] = true
 	}
 	for at := c.scope; at != nil; at = at.parent {
 		for name, v := range at.vars {
-			if !(strings.HasPrefix(name, "GIT_") || name == "HOME" || name == "XDG_CONFIG_HOME") || seen[name] {
-				continue
-			}
-			seen[name] = true
-			if v.exported || name == "HOME" { // HOME is exported when the script begins
+			if !seen[name] && wanted(name, v) {
 				out = append(out, assignment{name: name, value: v.only()})
 			}
+			seen[name] = true
 		}
 	}
 	slices.SortFunc(out, func(a, b assignment) int { return strings.Compare(a.name, b.name) })
