@@ -370,7 +370,7 @@ func askedOf(sys *cli.System, name string) (*asked, error) {
 	}
 	defer client.Close()
 	a := &asked{}
-	return a, json.Unmarshal(client.Hello.Asked, a)
+	return a, session.Unmarshal(client.Hello.Asked, a)
 }
 
 func askedFor(sys *cli.System, f *boundary.Flags, plainGit bool) asked {

@@ -31,10 +31,9 @@ func (c *confined) Spawn(s session.Spawn) (session.Child, error) {
 	if err != nil {
 		return nil, faultOf(err)
 	}
-	write, read := s.Narrow.Denied()
 	child, err := c.Session.Spawn(context.Background(), sandbox.Command{
 		Argv: s.Argv, Env: env, Dir: s.Dir, Umask: s.Umask, Streams: s.Streams, Terminal: s.Terminal, Rows: s.Rows, Cols: s.Cols,
-		Narrow:     sandbox.Narrow{NoNetwork: s.Narrow.NoNetwork, DenyWrite: write, DenyRead: read},
+		Narrow:     sandbox.Narrow{NoNetwork: s.Narrow.NoNetwork, DenyWrite: s.Narrow.DenyWrite, DenyRead: s.Narrow.DenyRead},
 		Limits:     sandbox.Limits{MemoryBytes: s.Limits.MemoryBytes, CPUPercent: s.Limits.CPUPercent, Pids: s.Limits.Pids, Timeout: s.Timeout},
 		MustCgroup: s.Limits.Cgroup,
 	})

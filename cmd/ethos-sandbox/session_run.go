@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -193,7 +192,7 @@ func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, e
 		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session list shows what runs", "%w", err)
 	}
 	j.most = client.Hello.MostTime
-	if err = json.Unmarshal(client.Hello.Asked, &j.asked); err == nil {
+	if err = session.Unmarshal(client.Hello.Asked, &j.asked); err == nil {
 		err = j.fits(sys, client)
 	}
 	if err == nil {

@@ -77,8 +77,11 @@ func sameAsked(sys *cli.System, client *session.Client, a asked) error {
 // observes refuses a session whose commands are not observed, if observation is
 // requested. An observed session also serves requests without it.
 func observes(client *session.Client, wanted bool) error {
+	if !wanted {
+		return nil
+	}
 	var have asked
-	if err := json.Unmarshal(client.Hello.Asked, &have); err != nil || !wanted || have.Explain {
+	if err := session.Unmarshal(client.Hello.Asked, &have); err != nil || have.Explain {
 		return err
 	}
 	name := client.Hello.Name
@@ -253,7 +256,7 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 	}
 	plan.Limits.Timeout = 0 // applies to each command
 	text := plan.Text()
-	asked, err := json.Marshal(o.Asked)
+	asked, err := session.Marshal(o.Asked)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,19 @@ type Client struct {
 func greet(c *conn, name string) (*Client, error) {
 	pid, err := c.peer(false)
 	client := &Client{conn: c, pid: pid}
+	var first greeting
+	if err == nil {
+		err = c.SetReadDeadline(time.Now().Add(messageLimit))
+	}
+	if err == nil {
+		var files []*os.File
+		files, err = c.receive(&first)
+		closeAll(files)
+	}
+	if err == nil && first != ownGreeting {
+		c.Close()
+		return nil, fmt.Errorf("session %s was started by another release of ethos-sandbox", name)
+	}
 	if err == nil {
 		err = c.SetReadDeadline(time.Now().Add(messageLimit))
 	}
@@ -39,8 +52,6 @@ func greet(c *conn, name string) (*Client, error) {
 		err = fmt.Errorf("session %s: %w", name, ErrBroken)
 	case err != nil:
 		err = fmt.Errorf("session %s: %w", name, err)
-	case client.Hello.Version != version:
-		err = fmt.Errorf("session %s was started by another release of ethos-sandbox", name)
 	}
 	if err != nil {
 		c.Close()
@@ -164,9 +175,9 @@ func (c *Client) Run(w Want) (Exited, error) {
 		return Exited{}, err
 	}
 	run := &Run{
-		Argv: words(w.Argv), Env: words(w.Env), Dir: []byte(w.Dir), Umask: umask, Streams: streams.kinds,
+		Argv: w.Argv, Env: w.Env, Dir: w.Dir, Umask: umask, Streams: streams.kinds,
 		Terminal: streams.terminal != nil, Timeout: w.Timeout, Evidence: w.Evidence,
-		Narrow: Narrow{NoNetwork: w.NoNetwork, DenyWrite: words(w.DenyWrite), DenyRead: words(w.DenyRead), Profile: w.Profile},
+		Narrow: Narrow{NoNetwork: w.NoNetwork, DenyWrite: w.DenyWrite, DenyRead: w.DenyRead, Profile: w.Profile},
 		Limits: w.Limits,
 	}
 	if err := run.check(); err != nil {
@@ -258,11 +269,18 @@ func (c *Client) exited(refused func(record.Denial)) Exited {
 	}
 }
 
-// umaskOf returns the umask of this process: proc_pid_status(5), Linux 4.7.
+// umaskOf returns the umask of this process: proc_pid_status(5), Linux 4.7. It is in one of the
+// first lines.
 func umaskOf() (mask int, err error) {
-	text, err := os.ReadFile("/proc/self/status")
+	fd, err := unix.Open("/proc/self/status", unix.O_RDONLY|unix.O_CLOEXEC, 0) // an os.File asks whether it can be polled
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("/proc/self/status: %w", err)
 	}
-	return parseUmask(string(text))
+	defer unix.Close(fd)
+	text := make([]byte, 1<<10)
+	n, err := unix.Read(fd, text)
+	if err != nil {
+		return 0, fmt.Errorf("/proc/self/status: %w", err)
+	}
+	return parseUmask(string(text[:n]))
 }

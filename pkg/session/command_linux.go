@@ -71,7 +71,7 @@ func (s *Server) start(c *conn, r *Run, files []*os.File) (_ *command, started t
 		return nil, started, errors.New("the request lacks descriptors that it names")
 	}
 	spawn := Spawn{
-		Argv: texts(r.Argv), Env: texts(r.Env), Dir: string(r.Dir), Umask: r.Umask & 0o777,
+		Argv: r.Argv, Env: r.Env, Dir: r.Dir, Umask: r.Umask & 0o777,
 		Terminal: r.Terminal, Rows: r.Rows, Cols: r.Cols, Narrow: r.Narrow,
 		Limits: r.Limits, Timeout: s.Hello.within(r.Timeout),
 	}

@@ -2,39 +2,32 @@ package session
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"time"
 
 	"ethos/pkg/record"
 )
 
-// The limits of a message. Its words are base64-encoded, so that they may be
-// any bytes: four bytes for three.
+// The limits of a message.
 const (
 	// MaxWords is the maximum number of bytes in a command's arguments and
 	// environment together.
 	MaxWords   = 4 << 20
-	maxMessage = MaxWords/3*4 + 1<<20
+	maxMessage = MaxWords + 1<<20
 )
 
-// version is the version of the message format. Both ends are usually the same
-// program; a session started by another release reports the difference instead
-// of guessing.
-const version = 4
-
-// Hello is the supervisor's first message.
+// Hello is the supervisor's message after its [greeting].
 type Hello struct {
-	Version int    `json:"version"`
-	Name    string `json:"name"`
-	Digest  string `json:"digest"`  // of the plan
-	Managed bool   `json:"managed"` // git inside is managed
+	Name    string
+	Digest  string // of the plan
+	Managed bool   // git inside is managed
 	// MostTime limits the time of each command; 0 means no limit.
-	MostTime time.Duration `json:"most_time,omitempty"`
+	MostTime time.Duration
 	// Asked is how the session was requested, in the terms of the program that
-	// started it.
-	Asked json.RawMessage `json:"asked,omitempty"`
+	// started it: see [Marshal].
+	Asked []byte
 }
 
 // within returns the time limit for a command that asks for limit; 0 means
@@ -48,31 +41,31 @@ func (h *Hello) within(limit time.Duration) time.Duration {
 
 // Request is a client's first message. Exactly one field is set.
 type Request struct {
-	Run    *Run `json:"run,omitempty"`
-	Status bool `json:"status,omitempty"`
-	Logs   bool `json:"logs,omitempty"`
-	End    bool `json:"end,omitempty"`
+	Run    *Run
+	Status bool
+	Logs   bool
+	End    bool
 	// Publish names a port to publish: [ADDRESS:]HOSTPORT:PORT, or PORT for the
 	// same port on both sides.
-	Publish    string `json:"publish,omitempty"`
-	PublishAny bool   `json:"publish_any,omitempty"` // other machines may connect
+	Publish    string
+	PublishAny bool // other machines may connect
 }
 
 // Run asks to run a command. The descriptors sent with it are the passed
 // streams.
 type Run struct {
-	Argv     [][]byte      `json:"argv"`
-	Env      [][]byte      `json:"env"`
-	Dir      []byte        `json:"dir"`
-	Umask    int           `json:"umask"`
-	Streams  [3]Stream     `json:"streams"`
-	Terminal bool          `json:"terminal"`
-	Rows     uint16        `json:"rows"`
-	Cols     uint16        `json:"cols"`
-	Timeout  time.Duration `json:"timeout"`  // 0: none
-	Evidence bool          `json:"evidence"` // send the evidence at the end
-	Narrow   Narrow        `json:"narrow"`
-	Limits   Limits        `json:"limits"`
+	Argv     []string
+	Env      []string
+	Dir      string
+	Umask    int
+	Streams  [3]Stream
+	Terminal bool
+	Rows     uint16
+	Cols     uint16
+	Timeout  time.Duration // 0: none
+	Evidence bool          // send the evidence at the end
+	Narrow   Narrow
+	Limits   Limits
 }
 
 // Limits are a command's own, in addition to those of the session. Zero means no limit.
@@ -85,15 +78,11 @@ type Limits struct {
 
 // Narrow lists what the session has and the command does without.
 type Narrow struct {
-	NoNetwork bool     `json:"no_network,omitempty"`
-	DenyWrite [][]byte `json:"deny_write,omitempty"` // absolute paths
-	DenyRead  [][]byte `json:"deny_read,omitempty"`  // absolute paths
-	Profile   string   `json:"profile,omitempty"`    // the profile that the lists come from
+	NoNetwork bool
+	DenyWrite []string // absolute paths
+	DenyRead  []string // absolute paths
+	Profile   string   // the profile that the lists come from
 }
-
-// Denied returns the paths that the command cannot write, and those that it
-// cannot read.
-func (n *Narrow) Denied() (write, read []string) { return texts(n.DenyWrite), texts(n.DenyRead) }
 
 // text describes the restrictions for the evidence.
 func (n *Narrow) text() (list []string) {
@@ -103,11 +92,10 @@ func (n *Narrow) text() (list []string) {
 	if n.NoNetwork {
 		list = append(list, "network none")
 	}
-	write, read := n.Denied()
-	for _, path := range write {
+	for _, path := range n.DenyWrite {
 		list = append(list, "deny_write "+path)
 	}
-	for _, path := range read {
+	for _, path := range n.DenyRead {
 		list = append(list, "deny_read "+path)
 	}
 	return list
@@ -115,7 +103,7 @@ func (n *Narrow) text() (list []string) {
 
 // words returns the number of bytes in the arguments and the environment.
 func (r *Run) words() (n int) {
-	for _, list := range [][][]byte{r.Argv, r.Env} {
+	for _, list := range [][]string{r.Argv, r.Env} {
 		for _, word := range list {
 			n += len(word) + 1
 		}
@@ -166,95 +154,52 @@ func (r *Run) passed() (n int) {
 // it sends the descriptors of the pipes, in the order of the streams, and of
 // the terminal. The client sends Signal and Closed.
 type Event struct {
-	Fault   *Fault         `json:"fault,omitempty"` // nothing ran
-	Started *Started       `json:"started,omitempty"`
-	Denied  *record.Denial `json:"denied,omitempty"` // a refused destination
-	Exited  *Exited        `json:"exited,omitempty"`
-	Signal  int            `json:"signal,omitempty"` // for the command's process group
-	Closed  int            `json:"closed,omitempty"` // 1 or 2: nobody reads this stream any more
+	Fault   *Fault // nothing ran
+	Started *Started
+	Denied  *record.Denial // a refused destination
+	Exited  *Exited
+	Signal  int // for the command's process group
+	Closed  int // 1 or 2: nobody reads this stream any more
 }
 
 // Fault says why nothing ran.
 type Fault struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Hint    string `json:"hint"`
+	Code    string
+	Message string
+	Hint    string
 }
 
 func (f *Fault) Error() string { return f.Message }
 
 // Started says that the command is running.
 type Started struct {
-	PID int `json:"pid"` // in the outer PID namespace
+	PID int // in the outer PID namespace
 }
 
 // Exited says how a command ended.
 type Exited struct {
-	Status   int             `json:"status"`  // wait status as in wait(2)
-	Timeout  bool            `json:"timeout"` // its time limit expired
-	OOM      bool            `json:"oom"`     // a memory limit ended it
-	Unheld   string          `json:"unheld"`  // why its limit of processor time is not in force
-	Fault    *Fault          `json:"fault"`   // it could not be executed: nothing ran
-	Lost     string          `json:"lost"`    // why the session ended before the command
-	Started  time.Time       `json:"started"`
-	Duration time.Duration   `json:"duration"`
-	Denials  []record.Denial `json:"denials,omitempty"`
-	Evidence *record.Sandbox `json:"evidence,omitempty"`
-}
-
-// sentExited is the encoded form of [Exited]. encoding/json inspects every
-// nested type the first time it meets one. For denials and evidence, which few
-// messages contain, that would take a client longer than all other types
-// together.
-type sentExited struct {
-	plainExited
-	Denials  json.RawMessage `json:"denials,omitempty"`
-	Evidence json.RawMessage `json:"evidence,omitempty"`
-}
-
-type plainExited Exited // without the methods
-
-// MarshalJSON implements [json.Marshaler].
-func (e Exited) MarshalJSON() (_ []byte, err error) {
-	s := sentExited{plainExited: plainExited(e)}
-	if len(e.Denials) > 0 {
-		s.Denials, err = json.Marshal(e.Denials)
-	}
-	if e.Evidence != nil && err == nil {
-		s.Evidence, err = json.Marshal(e.Evidence)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(s)
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (e *Exited) UnmarshalJSON(text []byte) (err error) {
-	var s sentExited
-	if err = json.Unmarshal(text, &s); err != nil {
-		return err
-	}
-	*e = Exited(s.plainExited)
-	if len(s.Denials) > 0 {
-		err = json.Unmarshal(s.Denials, &e.Denials)
-	}
-	if len(s.Evidence) > 0 && err == nil {
-		err = json.Unmarshal(s.Evidence, &e.Evidence)
-	}
-	return err
+	Status   int    // wait status as in wait(2)
+	Timeout  bool   // its time limit expired
+	OOM      bool   // a memory limit ended it
+	Unheld   string // why its limit of processor time is not in force
+	Fault    *Fault // it could not be executed: nothing ran
+	Lost     string // why the session ended before the command
+	Started  time.Time
+	Duration time.Duration
+	Denials  []record.Denial
+	Evidence *record.Sandbox
 }
 
 // Published is the answer to a request to publish a port.
 type Published struct {
-	Fault *Fault `json:"fault,omitempty"`
-	Host  string `json:"host"` // ADDRESS:PORT on the host
+	Fault *Fault
+	Host  string // ADDRESS:PORT on the host
 }
 
 // Ended is the answer to a request to end the session. It is sent when the
 // boundary is gone.
 type Ended struct {
-	Denials []record.Denial `json:"denials"`
+	Denials []record.Denial
 }
 
 // Status is the state of a session.
@@ -318,15 +263,19 @@ func (d *Duration) UnmarshalText(text []byte) error {
 const headerBytes = 4
 
 // encode returns a message preceded by its header.
-func encode(message any) ([]byte, error) {
-	text, err := json.Marshal(message)
-	if err != nil {
+func encode(message any) (text []byte, err error) {
+	text = make([]byte, headerBytes, 2<<10)
+	if first, ok := message.(greeting); ok {
+		text = append(text, first...)
+	} else if text, err = appendValue(text, reflect.ValueOf(message)); err != nil {
 		return nil, err
 	}
-	if len(text) > maxMessage {
-		return nil, fmt.Errorf("a message of %d bytes: at most %d are allowed", len(text), maxMessage)
+	n := len(text) - headerBytes
+	if n > maxMessage {
+		return nil, fmt.Errorf("a message of %d bytes: at most %d are allowed", n, maxMessage)
 	}
-	return append(binary.BigEndian.AppendUint32(make([]byte, 0, headerBytes+len(text)), uint32(len(text))), text...), nil
+	binary.BigEndian.PutUint32(text, uint32(n))
+	return text, nil
 }
 
 // decode reads the message after a header. Memory grows with the bytes
@@ -340,7 +289,11 @@ func decode(header [headerBytes]byte, from io.Reader, message any) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(text, message)
+	if first, ok := message.(*greeting); ok {
+		*first = greeting(text)
+		return nil
+	}
+	return parse(text, reflect.ValueOf(message).Elem())
 }
 
 // atOnce is the number of bytes allocated for a message before they arrive.
@@ -360,22 +313,4 @@ func readAll(from io.Reader, n int) ([]byte, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	return text, err
-}
-
-// words and texts convert the words of a command to the form in a message and
-// back.
-func words(list []string) [][]byte {
-	out := make([][]byte, len(list))
-	for i, word := range list {
-		out[i] = []byte(word)
-	}
-	return out
-}
-
-func texts(list [][]byte) []string {
-	out := make([]string, len(list))
-	for i, word := range list {
-		out[i] = string(word)
-	}
-	return out
 }

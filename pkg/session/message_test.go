@@ -3,7 +3,6 @@ package session
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"io"
 	"reflect"
 	"strings"
@@ -26,7 +25,7 @@ func headerOf(t *testing.T, text []byte) (header [headerBytes]byte, rest *bytes.
 // TestMessages: what is sent is what is received, whatever bytes are in it.
 func TestMessages(t *testing.T) {
 	sent := Request{Run: &Run{
-		Argv: words([]string{"printf", "\xff\xfe\n\x01", ""}), Env: words([]string{"A=é\x80"}), Dir: []byte("/tmp/\xff"), Umask: 0o27,
+		Argv: []string{"printf", "\xff\xfe\n\x01", ""}, Env: []string{"A=é\x80"}, Dir: "/tmp/\xff", Umask: 0o27,
 		Streams: [3]Stream{Passed, Piped, Joined}, Timeout: time.Minute,
 	}}
 	text, err := encode(sent)
@@ -37,9 +36,6 @@ func TestMessages(t *testing.T) {
 	var got Request
 	if err := decode(header, rest, &got); err != nil || !reflect.DeepEqual(sent, got) {
 		t.Errorf("%v: %+v, want %+v", err, got.Run, sent.Run)
-	}
-	if back := texts(got.Run.Argv); back[1] != "\xff\xfe\n\x01" {
-		t.Errorf("a word became %q", back[1])
 	}
 }
 
@@ -67,11 +63,6 @@ func TestExitedMessage(t *testing.T) {
 			t.Errorf("%v: %+v, want %+v", err, got.Exited, sent)
 		}
 	}
-	for _, wrong := range []string{`{"status":"x"}`, `{"denials":1}`, `{"evidence":[]}`} {
-		if err := json.Unmarshal([]byte(wrong), new(Exited)); err == nil {
-			t.Errorf("%s is taken", wrong)
-		}
-	}
 }
 
 // TestHostileMessages: what is too large is not read, what is cut is an error, and
@@ -89,8 +80,9 @@ func TestHostileMessages(t *testing.T) {
 				t.Errorf("%d of %d bytes: %v", len(cut), size, err)
 			}
 		}
-		if err := decode(header, strings.NewReader("{}"+strings.Repeat(" ", int(size)-2)+"x"), new(Request)); err != nil {
-			t.Errorf("%d bytes: %v", size, err)
+		var whole greeting
+		if err := decode(header, strings.NewReader(strings.Repeat(" ", int(size))+"x"), &whole); err != nil || len(whole) != int(size) {
+			t.Errorf("%d bytes: %v, %d", size, err, len(whole))
 		}
 	}
 	binary.BigEndian.PutUint32(header[:], maxMessage)
@@ -102,7 +94,7 @@ func TestHostileMessages(t *testing.T) {
 	if grown > 20 {
 		t.Errorf("half a message took %v allocations", grown)
 	}
-	big := Request{Run: &Run{Argv: [][]byte{make([]byte, maxMessage)}}}
+	big := Request{Run: &Run{Argv: []string{strings.Repeat("x", maxMessage)}}}
 	if _, err := encode(big); err == nil {
 		t.Error("a message that is too large is sent")
 	}
@@ -110,21 +102,21 @@ func TestHostileMessages(t *testing.T) {
 
 // TestLargestCommand: a command at the limit fits into a message.
 func TestLargestCommand(t *testing.T) {
-	r := &Run{Argv: [][]byte{bytes.Repeat([]byte{0xff}, MaxWords-1)}}
+	r := &Run{Argv: []string{strings.Repeat("\xff", MaxWords-1)}}
 	if err := r.check(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := encode(Request{Run: r}); err != nil {
 		t.Error(err)
 	}
-	r.Env = [][]byte{nil}
+	r.Env = []string{""}
 	if err := r.check(); err == nil {
 		t.Error("one byte more is taken")
 	}
 }
 
 func TestRunIsChecked(t *testing.T) {
-	argv := words([]string{"true"})
+	argv := []string{"true"}
 	for name, c := range map[string]struct {
 		run  Run
 		good bool
@@ -145,7 +137,7 @@ func TestRunIsChecked(t *testing.T) {
 }
 
 func FuzzMessage(f *testing.F) {
-	for _, r := range []any{Request{Status: true}, Request{Run: &Run{Argv: words([]string{"a"})}}, Event{Signal: 15}} {
+	for _, r := range []any{Request{Status: true}, Request{Run: &Run{Argv: []string{"a"}}}, Event{Signal: 15}} {
 		text, err := encode(r)
 		if err != nil {
 			f.Fatal(err)

@@ -16,7 +16,7 @@ import (
 // Server is the supervisor of one session.
 type Server struct {
 	Boundary Boundary
-	Hello    Hello  // without its version
+	Hello    Hello
 	Static   Status // the fields that do not change: Workspace, Profile, Plan, Protected, Idle
 
 	mu          sync.Mutex
@@ -45,7 +45,7 @@ const maxConnections = 256
 func (s *Server) Serve(ctx context.Context, l *Lock, ready func()) (why string, err error) {
 	s.connections, s.commands, s.ask = map[*conn]bool{}, map[*command]bool{}, make(chan struct{})
 	s.gone = make(chan struct{})
-	s.used, s.Hello.Version = time.Now(), version
+	s.used = time.Now()
 	s.Static.Name, s.Static.Digest, s.Static.Since, s.Static.PID = s.Hello.Name, s.Hello.Digest, s.used, os.Getpid()
 	defer l.Release()
 	listener, err := l.listen()
@@ -194,7 +194,7 @@ func (s *Server) serve(c *conn) {
 	if _, err := c.peer(true); err != nil {
 		return
 	}
-	if c.send(s.Hello) != nil || c.SetReadDeadline(time.Now().Add(messageLimit)) != nil {
+	if c.send(ownGreeting) != nil || c.send(s.Hello) != nil || c.SetReadDeadline(time.Now().Add(messageLimit)) != nil {
 		return
 	}
 	var request Request
