@@ -3,6 +3,7 @@ package gitargs
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Inert reports whether a setting of a repository's own configuration only changes how git's own
@@ -17,7 +18,7 @@ func Inert(key, value string) bool {
 	if strings.ContainsAny(value, "\x00\r\n") {
 		return false
 	}
-	if check, ok := inertKeys[key]; ok {
+	if check, ok := inertKeys()[key]; ok {
 		return check(value)
 	}
 	section, rest, _ := strings.Cut(key, ".")
@@ -36,7 +37,7 @@ func Inert(key, value string) bool {
 	case "filter":
 		return plainLFS(key, value) || key == "filter.lfs.required" && boolean(value)
 	}
-	check, ok := inertKeys[section+".*."+variable]
+	check, ok := inertKeys()[section+".*."+variable]
 	return ok && check(value)
 }
 
@@ -45,66 +46,68 @@ func Inert(key, value string) bool {
 var inertSections = map[string]func(string) bool{"advice": boolean, "column": word, "color": word, "alias": gitWord}
 
 // inertKeys maps settings to the check of their values. A "*" stands for a subsection.
-var inertKeys = map[string]func(string) bool{
-	"core.repositoryformatversion": number, "core.filemode": boolean, "core.bare": boolean, "core.logallrefupdates": word, "core.symlinks": boolean,
-	"core.ignorecase": boolean, "core.precomposeunicode": boolean, "core.hidedotfiles": word, "core.autocrlf": word, "core.eol": word, "core.safecrlf": word,
-	"core.sparsecheckout": boolean, "core.sparsecheckoutcone": boolean, "core.quotepath": boolean, "core.untrackedcache": word, "core.fsmonitor": boolean,
-	"core.splitindex": boolean, "core.preloadindex": boolean, "core.multipackindex": boolean, "core.commitgraph": boolean, "core.longpaths": boolean,
-	"core.fscache": boolean, "core.compression": number, "core.loosecompression": number, "core.bigfilethreshold": word, "core.abbrev": word,
-	"core.trustctime": boolean, "core.checkstat": word, "core.whitespace": word, "core.commentchar": word,
-	// Anyone else who can write to a repository can make its owner run something.
-	"core.sharedrepository": oneOf("0", "1", "false", "true", "umask", "group"),
+var inertKeys = sync.OnceValue(func() map[string]func(string) bool {
+	return map[string]func(string) bool{
+		"core.repositoryformatversion": number, "core.filemode": boolean, "core.bare": boolean, "core.logallrefupdates": word, "core.symlinks": boolean,
+		"core.ignorecase": boolean, "core.precomposeunicode": boolean, "core.hidedotfiles": word, "core.autocrlf": word, "core.eol": word, "core.safecrlf": word,
+		"core.sparsecheckout": boolean, "core.sparsecheckoutcone": boolean, "core.quotepath": boolean, "core.untrackedcache": word, "core.fsmonitor": boolean,
+		"core.splitindex": boolean, "core.preloadindex": boolean, "core.multipackindex": boolean, "core.commitgraph": boolean, "core.longpaths": boolean,
+		"core.fscache": boolean, "core.compression": number, "core.loosecompression": number, "core.bigfilethreshold": word, "core.abbrev": word,
+		"core.trustctime": boolean, "core.checkstat": word, "core.whitespace": word, "core.commentchar": word,
+		// Anyone else who can write to a repository can make its owner run something.
+		"core.sharedrepository": oneOf("0", "1", "false", "true", "umask", "group"),
 
-	"extensions.objectformat": oneOf("sha1", "sha256"), "extensions.refstorage": oneOf("files", "reftable"), "extensions.worktreeconfig": boolean,
-	"extensions.partialclone": word, "extensions.noop": anyText, "extensions.noop-v1": anyText, "extensions.preciousobjects": boolean,
-	"extensions.compatobjectformat": oneOf("sha1", "sha256"), "extensions.relativeworktrees": boolean, "extensions.submodulepathconfig": boolean,
+		"extensions.objectformat": oneOf("sha1", "sha256"), "extensions.refstorage": oneOf("files", "reftable"), "extensions.worktreeconfig": boolean,
+		"extensions.partialclone": word, "extensions.noop": anyText, "extensions.noop-v1": anyText, "extensions.preciousobjects": boolean,
+		"extensions.compatobjectformat": oneOf("sha1", "sha256"), "extensions.relativeworktrees": boolean, "extensions.submodulepathconfig": boolean,
 
-	"user.name": anyText, "user.email": anyText, "user.signingkey": anyText, "user.useconfigonly": boolean,
-	"author.name": anyText, "author.email": anyText, "committer.name": anyText, "committer.email": anyText,
-	"commit.gpgsign": isFalse, "commit.status": boolean, "commit.verbose": word, "commit.cleanup": word,
-	"tag.gpgsign": isFalse, "tag.forcesignannotated": isFalse, "tag.sort": word, "gpg.format": oneOf("openpgp", "x509", "ssh"),
+		"user.name": anyText, "user.email": anyText, "user.signingkey": anyText, "user.useconfigonly": boolean,
+		"author.name": anyText, "author.email": anyText, "committer.name": anyText, "committer.email": anyText,
+		"commit.gpgsign": isFalse, "commit.status": boolean, "commit.verbose": word, "commit.cleanup": word,
+		"tag.gpgsign": isFalse, "tag.forcesignannotated": isFalse, "tag.sort": word, "gpg.format": oneOf("openpgp", "x509", "ssh"),
 
-	"remote.*.url": plainURL, "remote.*.pushurl": plainURL, "remote.*.fetch": anyText, "remote.*.push": anyText, "remote.*.tagopt": oneOf("--tags", "--no-tags"),
-	"remote.*.prune": boolean, "remote.*.prunetags": boolean, "remote.*.mirror": boolean, "remote.*.promisor": boolean, "remote.*.partialclonefilter": filterSpec,
-	"remote.*.skipfetchall": boolean, "remote.*.skipdefaultupdate": boolean, "remote.*.followremotehead": word, "remote.*.gh-resolved": word,
-	"remote.pushdefault": plainURL,
+		"remote.*.url": plainURL, "remote.*.pushurl": plainURL, "remote.*.fetch": anyText, "remote.*.push": anyText, "remote.*.tagopt": oneOf("--tags", "--no-tags"),
+		"remote.*.prune": boolean, "remote.*.prunetags": boolean, "remote.*.mirror": boolean, "remote.*.promisor": boolean, "remote.*.partialclonefilter": filterSpec,
+		"remote.*.skipfetchall": boolean, "remote.*.skipdefaultupdate": boolean, "remote.*.followremotehead": word, "remote.*.gh-resolved": word,
+		"remote.pushdefault": plainURL,
 
-	"branch.*.remote": plainURL, "branch.*.merge": anyText, "branch.*.rebase": word, "branch.*.pushremote": plainURL, "branch.*.description": anyText,
-	"branch.*.vscode-merge-base": anyText, "branch.*.gh-merge-base": anyText, "branch.*.github-pr-owner-number": anyText,
-	"branch.autosetupmerge": word, "branch.autosetuprebase": word, "branch.sort": word,
+		"branch.*.remote": plainURL, "branch.*.merge": anyText, "branch.*.rebase": word, "branch.*.pushremote": plainURL, "branch.*.description": anyText,
+		"branch.*.vscode-merge-base": anyText, "branch.*.gh-merge-base": anyText, "branch.*.github-pr-owner-number": anyText,
+		"branch.autosetupmerge": word, "branch.autosetuprebase": word, "branch.sort": word,
 
-	"submodule.*.url": plainURL, "submodule.*.active": boolean, "submodule.*.update": oneOf("checkout", "rebase", "merge", "none"), "submodule.*.branch": anyText,
-	"submodule.*.ignore": word, "submodule.*.fetchrecursesubmodules": word, "submodule.active": anyText, "submodule.recurse": boolean,
-	"submodule.fetchjobs": number, "submodule.propagatebranches": boolean, "submodule.alternatelocation": oneOf("no", "superproject"), "submodule.alternateerrorstrategy": word,
+		"submodule.*.url": plainURL, "submodule.*.active": boolean, "submodule.*.update": oneOf("checkout", "rebase", "merge", "none"), "submodule.*.branch": anyText,
+		"submodule.*.ignore": word, "submodule.*.fetchrecursesubmodules": word, "submodule.active": anyText, "submodule.recurse": boolean,
+		"submodule.fetchjobs": number, "submodule.propagatebranches": boolean, "submodule.alternatelocation": oneOf("no", "superproject"), "submodule.alternateerrorstrategy": word,
 
-	"pull.rebase": word, "pull.ff": word, "push.default": word, "push.autosetupremote": boolean, "push.followtags": boolean, "push.recursesubmodules": word,
-	"push.useforceifincludes": boolean, "fetch.prune": boolean, "fetch.prunetags": boolean, "fetch.parallel": number, "fetch.recursesubmodules": word,
-	"fetch.writecommitgraph": boolean, "fetch.unpacklimit": number, "fetch.showforcedupdates": boolean, "fetch.fsckobjects": boolean, "transfer.fsckobjects": boolean,
-	"transfer.unpacklimit": number, "merge.ff": word, "merge.conflictstyle": word, "merge.log": word, "merge.stat": word, "merge.renames": word, "merge.renamelimit": number,
-	"merge.autostash": boolean, "rebase.autostash": boolean, "rebase.autosquash": boolean, "rebase.updaterefs": boolean, "rebase.stat": boolean,
-	"rerere.enabled": boolean, "rerere.autoupdate": boolean, "checkout.defaultremote": word, "checkout.guess": boolean, "checkout.workers": number,
-	"clone.defaultremotename": word, "init.defaultbranch": anyText, "am.keepcr": boolean, "am.threeway": boolean,
+		"pull.rebase": word, "pull.ff": word, "push.default": word, "push.autosetupremote": boolean, "push.followtags": boolean, "push.recursesubmodules": word,
+		"push.useforceifincludes": boolean, "fetch.prune": boolean, "fetch.prunetags": boolean, "fetch.parallel": number, "fetch.recursesubmodules": word,
+		"fetch.writecommitgraph": boolean, "fetch.unpacklimit": number, "fetch.showforcedupdates": boolean, "fetch.fsckobjects": boolean, "transfer.fsckobjects": boolean,
+		"transfer.unpacklimit": number, "merge.ff": word, "merge.conflictstyle": word, "merge.log": word, "merge.stat": word, "merge.renames": word, "merge.renamelimit": number,
+		"merge.autostash": boolean, "rebase.autostash": boolean, "rebase.autosquash": boolean, "rebase.updaterefs": boolean, "rebase.stat": boolean,
+		"rerere.enabled": boolean, "rerere.autoupdate": boolean, "checkout.defaultremote": word, "checkout.guess": boolean, "checkout.workers": number,
+		"clone.defaultremotename": word, "init.defaultbranch": anyText, "am.keepcr": boolean, "am.threeway": boolean,
 
-	"status.aheadbehind": boolean, "status.branch": boolean, "status.short": boolean, "status.showstash": boolean, "status.showuntrackedfiles": word, "status.submodulesummary": word,
-	"log.date": anyText, "log.abbrevcommit": boolean, "log.decorate": word, "log.follow": boolean, "log.excludedecoration": anyText,
-	"diff.renames": word, "diff.renamelimit": number, "diff.algorithm": word, "diff.colormoved": word, "diff.context": number, "diff.mnemonicprefix": boolean,
-	"diff.noprefix": boolean, "diff.indentheuristic": boolean, "diff.submodule": word, "diff.ignoresubmodules": word, "grep.linenumber": boolean,
+		"status.aheadbehind": boolean, "status.branch": boolean, "status.short": boolean, "status.showstash": boolean, "status.showuntrackedfiles": word, "status.submodulesummary": word,
+		"log.date": anyText, "log.abbrevcommit": boolean, "log.decorate": word, "log.follow": boolean, "log.excludedecoration": anyText,
+		"diff.renames": word, "diff.renamelimit": number, "diff.algorithm": word, "diff.colormoved": word, "diff.context": number, "diff.mnemonicprefix": boolean,
+		"diff.noprefix": boolean, "diff.indentheuristic": boolean, "diff.submodule": word, "diff.ignoresubmodules": word, "grep.linenumber": boolean,
 
-	"index.version": number, "index.threads": word, "index.sparse": boolean, "index.skiphash": boolean, "index.recordendofindexentries": boolean, "index.recordoffsettable": boolean,
-	"feature.manyfiles": boolean, "feature.experimental": boolean, "pack.usebitmaps": boolean, "pack.usesparse": boolean, "pack.threads": number, "pack.writereverseindex": boolean,
-	"commitgraph.generationversion": number, "commitgraph.maxnewfilters": number, "gui.gcwarning": boolean,
-	"gc.auto": number, "gc.autodetach": boolean, "gc.autopacklimit": number, "gc.pruneexpire": word, "gc.worktreepruneexpire": word, "gc.reflogexpire": word,
-	"gc.reflogexpireunreachable": word, "gc.writecommitgraph": boolean, "gc.cruftpacks": boolean,
-	"maintenance.auto": boolean, "maintenance.strategy": word, "maintenance.*.enabled": boolean, "maintenance.*.schedule": word, "maintenance.*.auto": number,
-	"receive.autogc": boolean, "receive.denycurrentbranch": word, "receive.denynonfastforwards": boolean, "receive.denydeletes": boolean,
-	"receive.fsckobjects": boolean, "receive.shallowupdate": boolean, "uploadpack.allowfilter": boolean, "uploadpack.allowanysha1inwant": boolean, "uploadpack.allowreachablesha1inwant": boolean,
-	"http.postbuffer": number, "http.version": word, "http.lowspeedlimit": number, "http.lowspeedtime": number, "http.*.extraheader": anyText,
-	"credential.usehttppath": boolean, "credential.*.usehttppath": boolean, "credential.username": anyText, "credential.*.username": anyText, "credential.validate": boolean,
-	"i18n.commitencoding": word, "i18n.logoutputencoding": word, "worktree.guessremote": boolean, "worktree.userelativepaths": boolean,
-	"lfs.repositoryformatversion": number, "lfs.*.access": word, "lfs.*.locksverify": boolean,
-	"protocol.version": number, "protocol.allow": oneOf("never"), "protocol.*.allow": oneOf("never"),
-	"credential.helper": oneOf(""), "credential.*.helper": oneOf(""),
-}
+		"index.version": number, "index.threads": word, "index.sparse": boolean, "index.skiphash": boolean, "index.recordendofindexentries": boolean, "index.recordoffsettable": boolean,
+		"feature.manyfiles": boolean, "feature.experimental": boolean, "pack.usebitmaps": boolean, "pack.usesparse": boolean, "pack.threads": number, "pack.writereverseindex": boolean,
+		"commitgraph.generationversion": number, "commitgraph.maxnewfilters": number, "gui.gcwarning": boolean,
+		"gc.auto": number, "gc.autodetach": boolean, "gc.autopacklimit": number, "gc.pruneexpire": word, "gc.worktreepruneexpire": word, "gc.reflogexpire": word,
+		"gc.reflogexpireunreachable": word, "gc.writecommitgraph": boolean, "gc.cruftpacks": boolean,
+		"maintenance.auto": boolean, "maintenance.strategy": word, "maintenance.*.enabled": boolean, "maintenance.*.schedule": word, "maintenance.*.auto": number,
+		"receive.autogc": boolean, "receive.denycurrentbranch": word, "receive.denynonfastforwards": boolean, "receive.denydeletes": boolean,
+		"receive.fsckobjects": boolean, "receive.shallowupdate": boolean, "uploadpack.allowfilter": boolean, "uploadpack.allowanysha1inwant": boolean, "uploadpack.allowreachablesha1inwant": boolean,
+		"http.postbuffer": number, "http.version": word, "http.lowspeedlimit": number, "http.lowspeedtime": number, "http.*.extraheader": anyText,
+		"credential.usehttppath": boolean, "credential.*.usehttppath": boolean, "credential.username": anyText, "credential.*.username": anyText, "credential.validate": boolean,
+		"i18n.commitencoding": word, "i18n.logoutputencoding": word, "worktree.guessremote": boolean, "worktree.userelativepaths": boolean,
+		"lfs.repositoryformatversion": number, "lfs.*.access": word, "lfs.*.locksverify": boolean,
+		"protocol.version": number, "protocol.allow": oneOf("never"), "protocol.*.allow": oneOf("never"),
+		"credential.helper": oneOf(""), "credential.*.helper": oneOf(""),
+	}
+})
 
 func anyText(string) bool { return true }
 

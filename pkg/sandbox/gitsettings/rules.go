@@ -3,6 +3,7 @@ package gitsettings
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -38,39 +39,41 @@ func inert(string, string) bool { return true }
 // where (push.*, remote.pushDefault, url.*.insteadOf), what the user types (alias.*), whether
 // commits are signed and objects checked, what history is removed (gc.*), who may push here
 // (receive.*), and what git status leaves out.
-var rules = map[string]rule{
-	"remote.*.url": {remote, once}, "remote.*.pushurl": {remote, once}, "remote.*.fetch": {fetches, once},
-	"remote.*.tagopt": {remote, once}, "remote.*.prune": {remote, once}, "remote.*.skipdefaultupdate": {remote, once}, "remote.*.skipfetchall": {remote, once},
-	"remote.*.gh-resolved": {remote, once},
+var rules = sync.OnceValue(func() map[string]rule {
+	return map[string]rule{
+		"remote.*.url": {remote, once}, "remote.*.pushurl": {remote, once}, "remote.*.fetch": {fetches, once},
+		"remote.*.tagopt": {remote, once}, "remote.*.prune": {remote, once}, "remote.*.skipdefaultupdate": {remote, once}, "remote.*.skipfetchall": {remote, once},
+		"remote.*.gh-resolved": {remote, once},
 
-	"branch.*.remote": {remoteName, upstream}, "branch.*.pushremote": {remoteName, upstream}, "branch.*.merge": {reference, upstream}, "branch.*.rebase": {inert, always},
-	"branch.*.description": {inert, always}, "branch.*.vscode-merge-base": {inert, always}, "branch.*.gh-merge-base": {inert, always},
-	"branch.autosetupmerge": {inert, always}, "branch.autosetuprebase": {inert, always}, "branch.sort": {inert, always},
+		"branch.*.remote": {remoteName, upstream}, "branch.*.pushremote": {remoteName, upstream}, "branch.*.merge": {reference, upstream}, "branch.*.rebase": {inert, always},
+		"branch.*.description": {inert, always}, "branch.*.vscode-merge-base": {inert, always}, "branch.*.gh-merge-base": {inert, always},
+		"branch.autosetupmerge": {inert, always}, "branch.autosetuprebase": {inert, always}, "branch.sort": {inert, always},
 
-	"submodule.*.url": {module, once}, "submodule.*.active": {module, always}, "submodule.*.branch": {module, always},
-	"submodule.*.update": {module, once}, "submodule.active": {inert, always},
+		"submodule.*.url": {module, once}, "submodule.*.active": {module, always}, "submodule.*.branch": {module, always},
+		"submodule.*.update": {module, once}, "submodule.active": {inert, always},
 
-	"core.sparsecheckout": {inert, always}, "core.sparsecheckoutcone": {inert, always}, "index.sparse": {inert, always}, "extensions.worktreeconfig": {yes, added},
+		"core.sparsecheckout": {inert, always}, "core.sparsecheckoutcone": {inert, always}, "index.sparse": {inert, always}, "extensions.worktreeconfig": {yes, added},
 
-	"core.abbrev": {inert, always}, "core.autocrlf": {inert, always}, "core.commentchar": {inert, always}, "core.eol": {inert, always},
-	"core.quotepath": {inert, always}, "core.safecrlf": {inert, always}, "core.untrackedcache": {inert, always}, "core.whitespace": {inert, always},
-	"advice.*": {inert, always}, "color.*": {inert, always}, "column.*": {inert, always},
-	"checkout.defaultremote": {remoteName, always}, "checkout.guess": {inert, always},
-	"commit.cleanup": {inert, always}, "commit.status": {inert, always}, "commit.verbose": {inert, always},
-	"diff.algorithm": {inert, always}, "diff.colormoved": {inert, always}, "diff.context": {inert, always}, "diff.indentheuristic": {inert, always},
-	"diff.mnemonicprefix": {inert, always}, "diff.noprefix": {inert, always}, "diff.renamelimit": {inert, always}, "diff.renames": {inert, always},
-	"fetch.parallel": {inert, always}, "fetch.prune": {inert, always}, "grep.linenumber": {inert, always}, "init.defaultbranch": {inert, always},
-	"log.abbrevcommit": {inert, always}, "log.date": {inert, always}, "log.decorate": {inert, always}, "log.follow": {inert, always},
-	"merge.autostash": {inert, always}, "merge.conflictstyle": {inert, always}, "merge.ff": {inert, always}, "merge.log": {inert, always}, "merge.renamelimit": {inert, always},
-	"merge.renames": {inert, always}, "merge.stat": {inert, always},
-	"pull.ff": {inert, always}, "pull.rebase": {inert, always},
-	"rebase.autosquash": {inert, always}, "rebase.autostash": {inert, always}, "rebase.stat": {inert, always}, "rebase.updaterefs": {inert, always},
-	"rerere.autoupdate": {inert, always}, "rerere.enabled": {inert, always},
-	"status.aheadbehind": {inert, always}, "status.branch": {inert, always}, "status.short": {inert, always}, "status.showstash": {inert, always},
-	"tag.sort": {inert, always},
+		"core.abbrev": {inert, always}, "core.autocrlf": {inert, always}, "core.commentchar": {inert, always}, "core.eol": {inert, always},
+		"core.quotepath": {inert, always}, "core.safecrlf": {inert, always}, "core.untrackedcache": {inert, always}, "core.whitespace": {inert, always},
+		"advice.*": {inert, always}, "color.*": {inert, always}, "column.*": {inert, always},
+		"checkout.defaultremote": {remoteName, always}, "checkout.guess": {inert, always},
+		"commit.cleanup": {inert, always}, "commit.status": {inert, always}, "commit.verbose": {inert, always},
+		"diff.algorithm": {inert, always}, "diff.colormoved": {inert, always}, "diff.context": {inert, always}, "diff.indentheuristic": {inert, always},
+		"diff.mnemonicprefix": {inert, always}, "diff.noprefix": {inert, always}, "diff.renamelimit": {inert, always}, "diff.renames": {inert, always},
+		"fetch.parallel": {inert, always}, "fetch.prune": {inert, always}, "grep.linenumber": {inert, always}, "init.defaultbranch": {inert, always},
+		"log.abbrevcommit": {inert, always}, "log.date": {inert, always}, "log.decorate": {inert, always}, "log.follow": {inert, always},
+		"merge.autostash": {inert, always}, "merge.conflictstyle": {inert, always}, "merge.ff": {inert, always}, "merge.log": {inert, always}, "merge.renamelimit": {inert, always},
+		"merge.renames": {inert, always}, "merge.stat": {inert, always},
+		"pull.ff": {inert, always}, "pull.rebase": {inert, always},
+		"rebase.autosquash": {inert, always}, "rebase.autostash": {inert, always}, "rebase.stat": {inert, always}, "rebase.updaterefs": {inert, always},
+		"rerere.autoupdate": {inert, always}, "rerere.enabled": {inert, always},
+		"status.aheadbehind": {inert, always}, "status.branch": {inert, always}, "status.short": {inert, always}, "status.showstash": {inert, always},
+		"tag.sort": {inert, always},
 
-	"user.name": {inert, identity}, "user.email": {inert, identity},
-}
+		"user.name": {inert, identity}, "user.email": {inert, identity},
+	}
+})
 
 // splitKey splits a canonical key into section, subsection and variable.
 func splitKey(key string) (section, sub, variable string, hasSub bool) {
@@ -85,12 +88,12 @@ func splitKey(key string) (section, sub, variable string, hasSub bool) {
 func ruleOf(key string) (rule, bool) {
 	section, _, variable, hasSub := splitKey(key)
 	if hasSub {
-		r, ok := rules[section+".*."+variable]
+		r, ok := rules()[section+".*."+variable]
 		return r, ok
 	}
-	r, ok := rules[key]
+	r, ok := rules()[key]
 	if !ok {
-		r, ok = rules[section+".*"]
+		r, ok = rules()[section+".*"]
 	}
 	return r, ok
 }

@@ -3,6 +3,7 @@ package quarantine
 import (
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // role is what git uses a part of a git directory for, by its name:
@@ -27,52 +28,58 @@ const (
 )
 
 // topLevel maps the names in a git directory to their roles.
-var topLevel = map[string]role{
-	"HEAD": checked, "config": settings, "config.worktree": settings, "index": indexFile, "commondir": pointer, "gitdir": treeName,
-	"description": data, "packed-refs": data, "shallow": data, "gc.pid": data, "gc.log": data, "locked": data, "rebased-patches": data,
-	"addp-hunk-edit.diff": data, "ADD_EDIT.patch": data, "gitk.cache": data, "git-daemon-export-ok": data,
-	"MERGE_RR": checked, "BISECT_NAMES": checked, "BISECT_START": checked, "BISECT_TERMS": checked, "MERGE_AUTOSTASH": checked, "head-name": checked,
-	"objects": subtree, "refs": subtree, "logs": subtree, "lost-found": subtree, "rr-cache": subtree, "NOTES_MERGE_WORKTREE": subtree,
-	"lfs": subtree, "svn": subtree, "fsmonitor--daemon": subtree, "reftable": listed,
-	"hooks": hooksDir, "info": listed, "rebase-merge": listed, "rebase-apply": listed, "sequencer": listed,
-	"branches": empty, "remotes": empty, "modules": modules, "worktrees": worktrees,
-	filepath.Base(keptInGit): listed, // a parallel run uses it as a placeholder; nothing may be in it
-}
+var topLevel = sync.OnceValue(func() map[string]role {
+	return map[string]role{
+		"HEAD": checked, "config": settings, "config.worktree": settings, "index": indexFile, "commondir": pointer, "gitdir": treeName,
+		"description": data, "packed-refs": data, "shallow": data, "gc.pid": data, "gc.log": data, "locked": data, "rebased-patches": data,
+		"addp-hunk-edit.diff": data, "ADD_EDIT.patch": data, "gitk.cache": data, "git-daemon-export-ok": data,
+		"MERGE_RR": checked, "BISECT_NAMES": checked, "BISECT_START": checked, "BISECT_TERMS": checked, "MERGE_AUTOSTASH": checked, "head-name": checked,
+		"objects": subtree, "refs": subtree, "logs": subtree, "lost-found": subtree, "rr-cache": subtree, "NOTES_MERGE_WORKTREE": subtree,
+		"lfs": subtree, "svn": subtree, "fsmonitor--daemon": subtree, "reftable": listed,
+		"hooks": hooksDir, "info": listed, "rebase-merge": listed, "rebase-apply": listed, "sequencer": listed,
+		"branches": empty, "remotes": empty, "modules": modules, "worktrees": worktrees,
+		filepath.Base(keptInGit): listed, // a parallel run uses it as a placeholder; nothing may be in it
+	}
+})
 
 // inside maps the file names in directories in which every name is known.
-var inside = map[string]map[string]role{
-	"info":         with(roles(data, "exclude sparse-checkout refs grafts lefthook.checksum packs commit-graph"), map[string]role{"attributes": checked}),
-	"objects/info": {"packs": data, "commit-graph": data, "commit-graphs": subtree, "alternates": checked},
-	"sequencer":    {"todo": todoFile, "opts": checked, "head": checked, "abort-safety": checked},
-	"rebase-merge": with(roles(data, `allow_rerere_autoupdate rerere-autoupdate cdate_is_adate current-fixups drop_redundant_commits dropped ignore_date interactive
+var inside = sync.OnceValue(func() map[string]map[string]role {
+	return map[string]map[string]role{
+		"info":         with(roles(data, "exclude sparse-checkout refs grafts lefthook.checksum packs commit-graph"), map[string]role{"attributes": checked}),
+		"objects/info": {"packs": data, "commit-graph": data, "commit-graphs": subtree, "alternates": checked},
+		"sequencer":    {"todo": todoFile, "opts": checked, "head": checked, "abort-safety": checked},
+		"rebase-merge": with(roles(data, `allow_rerere_autoupdate rerere-autoupdate cdate_is_adate current-fixups drop_redundant_commits dropped ignore_date interactive
 		keep_redundant_commits message message-fixup message-squash no-reschedule-failed-exec patch quiet refs-to-delete reschedule-failed-exec rewritten-list
 		rewritten-pending root-commit signoff squash-onto stopped-sha update-refs verbose`), map[string]role{
-		"git-rebase-todo": todoFile, "git-rebase-todo.backup": todoFile, "done": todoFile, "strategy": checked, "strategy_opts": checked, "gpg_sign_opt": checked,
-		"author-script": checked, "autostash": checked, "onto": checked, "orig-head": checked, "amend": checked,
-		"head-name": checked, "msgnum": checked, "end": checked,
-	}),
-	"rebase-apply": with(roles(data, `abort-safety allow_rerere_autoupdate applying dirtyindex final-commit head info keep messageid msg msg-clean no-verify no_inbody_headers
+			"git-rebase-todo": todoFile, "git-rebase-todo.backup": todoFile, "done": todoFile, "strategy": checked, "strategy_opts": checked, "gpg_sign_opt": checked,
+			"author-script": checked, "autostash": checked, "onto": checked, "orig-head": checked, "amend": checked,
+			"head-name": checked, "msgnum": checked, "end": checked,
+		}),
+		"rebase-apply": with(roles(data, `abort-safety allow_rerere_autoupdate applying dirtyindex final-commit head info keep messageid msg msg-clean no-verify no_inbody_headers
 		patch patch-merge-index quiet quoted-cr rebasing rerere-autoupdate rewritten scissors sign signoff threeway utf8 verbose`), map[string]role{
-		"apply-opt": checked, "author-script": checked, "autostash": checked, "onto": checked, "orig-head": checked, "original-commit": checked, "stopped-sha": checked,
-		"strategy": checked, "strategy_opts": checked, "gpg_sign_opt": checked,
-		"head-name": checked, "next": checked, "last": checked,
-	}),
-	"reftable": {"tables.list": checked},
-}
+			"apply-opt": checked, "author-script": checked, "autostash": checked, "onto": checked, "orig-head": checked, "original-commit": checked, "stopped-sha": checked,
+			"strategy": checked, "strategy_opts": checked, "gpg_sign_opt": checked,
+			"head-name": checked, "next": checked, "last": checked,
+		}),
+		"reftable": {"tables.list": checked},
+	}
+})
 
 // checks holds the checks for files whose text must be what git writes.
-var checks = map[string]check{
-	"HEAD": head, "MERGE_RR": mergeRR, "BISECT_NAMES": quotedWords, "BISECT_START": noOption, "BISECT_TERMS": terms, "MERGE_AUTOSTASH": objectName,
-	"sequencer/opts": sequencerOptions, "sequencer/head": objectName, "sequencer/abort-safety": objectName,
-	"rebase-merge/strategy": strategy, "rebase-merge/strategy_opts": strategyWords, "rebase-merge/gpg_sign_opt": signOption, "rebase-merge/author-script": authorScript,
-	"rebase-merge/autostash": objectName, "rebase-merge/onto": objectName, "rebase-merge/orig-head": objectName, "rebase-merge/amend": objectName,
-	"rebase-apply/apply-opt": applyOptions, "rebase-apply/author-script": authorScript, "rebase-apply/autostash": objectName, "rebase-apply/onto": objectName,
-	"rebase-apply/orig-head": objectName, "rebase-apply/original-commit": objectName, "rebase-apply/stopped-sha": objectName,
-	"rebase-apply/strategy": strategy, "rebase-apply/strategy_opts": strategyWords, "rebase-apply/gpg_sign_opt": signOption,
-	"reftable/tables.list": tables, "info/attributes": nothing,
-	"head-name": headName, "rebase-merge/head-name": headName, "rebase-apply/head-name": headName,
-	"rebase-merge/msgnum": counter, "rebase-merge/end": counter, "rebase-apply/next": counter, "rebase-apply/last": counter,
-}
+var checks = sync.OnceValue(func() map[string]check {
+	return map[string]check{
+		"HEAD": head, "MERGE_RR": mergeRR, "BISECT_NAMES": quotedWords, "BISECT_START": noOption, "BISECT_TERMS": terms, "MERGE_AUTOSTASH": objectName,
+		"sequencer/opts": sequencerOptions, "sequencer/head": objectName, "sequencer/abort-safety": objectName,
+		"rebase-merge/strategy": strategy, "rebase-merge/strategy_opts": strategyWords, "rebase-merge/gpg_sign_opt": signOption, "rebase-merge/author-script": authorScript,
+		"rebase-merge/autostash": objectName, "rebase-merge/onto": objectName, "rebase-merge/orig-head": objectName, "rebase-merge/amend": objectName,
+		"rebase-apply/apply-opt": applyOptions, "rebase-apply/author-script": authorScript, "rebase-apply/autostash": objectName, "rebase-apply/onto": objectName,
+		"rebase-apply/orig-head": objectName, "rebase-apply/original-commit": objectName, "rebase-apply/stopped-sha": objectName,
+		"rebase-apply/strategy": strategy, "rebase-apply/strategy_opts": strategyWords, "rebase-apply/gpg_sign_opt": signOption,
+		"reftable/tables.list": tables, "info/attributes": nothing,
+		"head-name": headName, "rebase-merge/head-name": headName, "rebase-apply/head-name": headName,
+		"rebase-merge/msgnum": counter, "rebase-merge/end": counter, "rebase-apply/next": counter, "rebase-apply/last": counter,
+	}
+})
 
 func roles(r role, names string) map[string]role {
 	all := map[string]role{}
@@ -93,15 +100,15 @@ func with(all, more map[string]role) map[string]role {
 // for the top.
 func roleOf(part, name string) role {
 	if part != "" {
-		if r, ok := inside[part][name]; ok {
+		if r, ok := inside()[part][name]; ok {
 			return r
 		}
 		return numbered(part, name)
 	}
-	if r, ok := topLevel[name]; ok {
+	if r, ok := topLevel()[name]; ok {
 		return r
 	}
-	if r, ok := topLevel[strings.ToLower(name)]; ok { // the same file on a case-insensitive file system
+	if r, ok := topLevel()[strings.ToLower(name)]; ok { // the same file on a case-insensitive file system
 		return r
 	}
 	switch {
