@@ -272,6 +272,9 @@ func (d deriver) factOf(e ast.Expr) string {
 		return e.AsIdent()
 	case ast.SelectKind:
 		s := e.AsSelect()
+		if d.pathOf(e) == networkMode {
+			return networkMode
+		}
 		owner, ok := recordType(d.types[s.Operand().ID()])
 		if !ok || s.IsTestOnly() || d.factOf(s.Operand()) == "" {
 			return ""
@@ -280,6 +283,22 @@ func (d deriver) factOf(e ast.Expr) string {
 	case ast.CallKind:
 		if c := e.AsCall(); c.FunctionName() == operators.Add && d.factOf(c.Args()[0]) != "" && d.factOf(c.Args()[1]) != "" {
 			return joined
+		}
+	}
+	return ""
+}
+
+// pathOf returns a variable with the fields that are selected from it, such as tool.id, or "" for
+// any other expression.
+func (d deriver) pathOf(e ast.Expr) string {
+	switch {
+	case e.Kind() == ast.IdentKind:
+		if _, iterates := d.scope[e.AsIdent()]; !iterates {
+			return e.AsIdent()
+		}
+	case e.Kind() == ast.SelectKind && !e.AsSelect().IsTestOnly():
+		if operand := d.pathOf(e.AsSelect().Operand()); operand != "" {
+			return operand + "." + e.AsSelect().FieldName()
 		}
 	}
 	return ""

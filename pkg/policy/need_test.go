@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,6 +62,10 @@ func TestNeeds(t *testing.T) {
 		"actor.mode == 'x' ? true : false":                       "always",
 		"shell.commands[0].name == 'x'":                          "always",
 		"git.filter(g, g.subcommand == 'x').size() > 0":          "always",
+		"capabilities.network.mode == 'host'":                    "equals capabilities.network.mode host",
+		"tool_capabilities.network.mode == 'host'":               "equals Network.mode host",
+		"tool.capabilities.network.mode == 'host'":               "equals Network.mode host",
+		"['x'].exists(capabilities, capabilities == 'x')":        "always",
 		"has(action.file) && action.kind == 'file'":              "equals Action.kind file",
 	} {
 		checked, mistakes := compile(when)
@@ -78,6 +83,9 @@ func TestNeeds(t *testing.T) {
 func TestFactsAreFields(t *testing.T) {
 	v := words()
 	for _, f := range factTable[1:] {
+		if f.name == networkMode {
+			continue // TestNeeds has it
+		}
 		typeName, field, isField := strings.Cut(f.name, ".")
 		if !isField {
 			if !v.isVariable(f.name) {
@@ -92,6 +100,27 @@ func TestFactsAreFields(t *testing.T) {
 		}
 		if _, ok := st.fields[field]; !ok {
 			t.Errorf("%s: no such field", f.name)
+		}
+	}
+}
+
+// TestNetworkModeOfTheAction holds that a tool which the catalog lets use the network does not meet
+// the need of a policy about what the action may use.
+func TestNetworkModeOfTheAction(t *testing.T) {
+	checked, _ := compile(`capabilities.network.mode in ["proxy", "host"]`)
+	n := needOf(checked)
+	for _, test := range []struct {
+		action, tool string
+		want         bool
+	}{{"loopback", "proxy", false}, {"proxy", "loopback", true}, {"host", "", true}, {"", "", false}} {
+		in := Input{Action: &record.Action{}, Actor: &record.Actor{}, Facts: &record.Facts{}}
+		in.Facts.Capabilities.Network.Mode, in.Facts.Tool.Capabilities.Network.Mode = test.action, test.tool
+		if n.met(&sight{in: &in}) != test.want {
+			t.Errorf("action %q, tool %q: not %v", test.action, test.tool, test.want)
+		}
+		x := expression{checked: checked}
+		if got := x.eval(context.Background(), newActivation(&in), nil, Bounds{}.orDefault()); got.code != "" || got.matched != test.want {
+			t.Errorf("action %q, tool %q: evaluated to %+v", test.action, test.tool, got)
 		}
 	}
 }

@@ -84,7 +84,12 @@ var factTable = [...]struct {
 		})
 	}},
 	{"File.protected", ofFiles(func(f *record.File) string { return f.Protected })},
+	{networkMode, func(in *Input) []string { return []string{in.Facts.Capabilities.Network.Mode} }},
 }
+
+// networkMode is the one fact that is named by its path from a variable: Network.mode also has the
+// mode that the catalog declares for a tool, which says nothing about what the action may use.
+const networkMode = "capabilities.network.mode"
 
 // factNamed returns the fact with a name, or 0.
 func factNamed(name string) fact {

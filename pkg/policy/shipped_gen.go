@@ -1991,8 +1991,8 @@ var shippedPolicies = []shippedPolicy{
 			File:      "pack:core/runtime.yaml", Line: 4, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
-			need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
-			need{op: equals, fact: 14 /* Network.mode */, value: "host"},
+			need{op: equals, fact: 57 /* capabilities.network.mode */, value: "proxy"},
+			need{op: equals, fact: 57 /* capabilities.network.mode */, value: "host"},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: anyOf, of: []need{
@@ -2039,7 +2039,7 @@ var shippedPolicies = []shippedPolicy{
 			Protected: true,
 			File:      "pack:core/runtime.yaml", Line: 49, Column: 5,
 		},
-		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
+		need:   need{op: equals, fact: 57 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
 		from:   85569, to: 85950,
@@ -2054,7 +2054,7 @@ var shippedPolicies = []shippedPolicy{
 			Protected: true,
 			File:      "pack:core/runtime.yaml", Line: 109, Column: 5,
 		},
-		need:   need{op: equals, fact: 14 /* Network.mode */, value: "proxy"},
+		need:   need{op: equals, fact: 57 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
 		from:   85950, to: 86259,
