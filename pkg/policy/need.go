@@ -97,6 +97,8 @@ func (d deriver) call(c ast.CallExpr) need {
 		return d.compare(differs, args)
 	case operators.In:
 		return d.membership(args)
+	case operators.Greater:
+		return d.notEmpty(args)
 	case "runs":
 		return d.runs(args)
 	case "glob":
@@ -193,6 +195,16 @@ func (d deriver) compare(op needOp, args []ast.Expr) need {
 		return d.atom(op, fact, args[1])
 	}
 	return d.atom(op, d.factOf(args[1]), args[0])
+}
+
+// notEmpty handles size(list) > 0.
+func (d deriver) notEmpty(args []ast.Expr) need {
+	size := args[0]
+	if size.Kind() != ast.CallKind || size.AsCall().FunctionName() != "size" || size.AsCall().IsMemberFunction() ||
+		args[1].Kind() != ast.LiteralKind || args[1].AsLiteral() != types.IntZero {
+		return need{}
+	}
+	return known(someValue, d.factOf(size.AsCall().Args()[0]), "")
 }
 
 // membership handles `fact in ["a", "b"]` and `"a" in fact`.

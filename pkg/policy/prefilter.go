@@ -84,6 +84,9 @@ var factTable = [...]struct {
 		})
 	}},
 	{"File.protected", ofFiles(func(f *record.File) string { return f.Protected })},
+	{"File.outside", ofFiles(func(f *record.File) string { return strconv.FormatBool(f.Outside) })},
+	{"PathUse.outside", ofUses(func(u *record.PathUse) string { return strconv.FormatBool(u.Outside) })},
+	{"PathUse.certain", ofUses(func(u *record.PathUse) string { return strconv.FormatBool(u.Certain) })},
 	{networkMode, func(in *Input) []string { return []string{in.Facts.Capabilities.Network.Mode} }},
 }
 

@@ -834,6 +834,7 @@ var shippedPolicies = []shippedPolicy{
 			need{op: someValue, fact: 21 /* Shell.writes */},
 			need{op: equals, fact: 48 /* PathUse.by */, value: "rm"},
 			need{op: equals, fact: 47 /* PathUse.op */, value: "delete"},
+			need{op: equals, fact: 59 /* PathUse.certain */, value: "false"},
 			need{op: someValue, fact: 19 /* Shell.commands */},
 			need{op: equals, fact: 31 /* Command.name */, value: "rm"},
 		}},
@@ -1324,9 +1325,27 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 47 /* PathUse.op */, value: "delete"},
 					need{op: equals, fact: 47 /* PathUse.op */, value: "move"},
 				}},
+				need{op: anyOf, of: []need{
+					need{op: all, of: []need{
+						need{op: equals, fact: 58 /* PathUse.outside */, value: "true"},
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 48 /* PathUse.by */, value: "find"},
+							need{op: equals, fact: 48 /* PathUse.by */, value: "fd"},
+							need{op: equals, fact: 48 /* PathUse.by */, value: "rsync"},
+							need{op: equals, fact: 48 /* PathUse.by */, value: "shred"},
+							need{op: equals, fact: 48 /* PathUse.by */, value: "srm"},
+							need{op: equals, fact: 48 /* PathUse.by */, value: "rimraf"},
+							need{op: equals, fact: 48 /* PathUse.by */, value: "del-cli"},
+							need{op: equals, fact: 59 /* PathUse.certain */, value: "false"},
+							need{op: someValue, fact: 19 /* Shell.commands */},
+						}},
+					}},
+					need{op: equals, fact: 59 /* PathUse.certain */, value: "false"},
+				}},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 21 /* Shell.writes */},
+				need{op: equals, fact: 58 /* PathUse.outside */, value: "true"},
 				need{op: equals, fact: 48 /* PathUse.by */, value: "mv"},
 				need{op: equals, fact: 47 /* PathUse.op */, value: "move"},
 				need{op: someValue, fact: 21 /* Shell.writes */},
@@ -1335,15 +1354,22 @@ var shippedPolicies = []shippedPolicy{
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 21 /* Shell.writes */},
+				need{op: equals, fact: 58 /* PathUse.outside */, value: "true"},
 				need{op: anyOf, of: []need{
 					need{op: equals, fact: 47 /* PathUse.op */, value: "move"},
 					need{op: equals, fact: 47 /* PathUse.op */, value: "truncate"},
-					need{op: equals, fact: 48 /* PathUse.by */, value: "shred"},
-					need{op: equals, fact: 48 /* PathUse.by */, value: "truncate"},
+					need{op: all, of: []need{
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 48 /* PathUse.by */, value: "shred"},
+							need{op: equals, fact: 48 /* PathUse.by */, value: "truncate"},
+						}},
+						need{op: equals, fact: 59 /* PathUse.certain */, value: "false"},
+					}},
 				}},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 21 /* Shell.writes */},
+				need{op: equals, fact: 58 /* PathUse.outside */, value: "true"},
 				need{op: equals, fact: 47 /* PathUse.op */, value: "write"},
 				need{op: anyOf, of: []need{
 					need{op: equals, fact: 48 /* PathUse.by */, value: "tar"},
@@ -1369,6 +1395,7 @@ var shippedPolicies = []shippedPolicy{
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 23 /* files */},
+			need{op: equals, fact: 57 /* File.outside */, value: "true"},
 			need{op: anyOf, of: []need{
 				need{op: equals, fact: 53 /* File.op */, value: "delete"},
 				need{op: equals, fact: 53 /* File.op */, value: "move"},
@@ -1405,6 +1432,11 @@ var shippedPolicies = []shippedPolicy{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: differs, fact: 31 /* Command.name */},
 				need{op: someValue, fact: 43 /* Command.within */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 38 /* Command.background */, value: "true"},
+					need{op: someValue, fact: 41 /* Command.piped_to */},
+					need{op: someValue, fact: 40 /* Command.piped_from */},
+				}},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1991,8 +2023,8 @@ var shippedPolicies = []shippedPolicy{
 			File:      "pack:core/runtime.yaml", Line: 4, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
-			need{op: equals, fact: 57 /* capabilities.network.mode */, value: "proxy"},
-			need{op: equals, fact: 57 /* capabilities.network.mode */, value: "host"},
+			need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
+			need{op: equals, fact: 60 /* capabilities.network.mode */, value: "host"},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: anyOf, of: []need{
@@ -2039,7 +2071,7 @@ var shippedPolicies = []shippedPolicy{
 			Protected: true,
 			File:      "pack:core/runtime.yaml", Line: 49, Column: 5,
 		},
-		need:   need{op: equals, fact: 57 /* capabilities.network.mode */, value: "proxy"},
+		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
 		from:   85569, to: 85950,
@@ -2054,7 +2086,7 @@ var shippedPolicies = []shippedPolicy{
 			Protected: true,
 			File:      "pack:core/runtime.yaml", Line: 109, Column: 5,
 		},
-		need:   need{op: equals, fact: 57 /* capabilities.network.mode */, value: "proxy"},
+		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
 		from:   85950, to: 86259,
@@ -2342,6 +2374,7 @@ var shippedPolicies = []shippedPolicy{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "ssh-add"},
+				need{op: someValue, fact: 41 /* Command.piped_to */},
 			}},
 		}},
 		reads:  []string{"services", "shell"},
@@ -2594,7 +2627,10 @@ var shippedPolicies = []shippedPolicy{
 			Protected: true,
 			File:      "pack:core/widening.yaml", Line: 163, Column: 5,
 		},
-		need:   need{op: someValue, fact: 24 /* ethos */},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 24 /* ethos */},
+			need{op: someValue, fact: 28 /* Ethos.unknown */},
+		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
 		from:   112802, to: 113052,
@@ -2667,7 +2703,10 @@ var shippedPolicies = []shippedPolicy{
 			Remedy:  "Put the setting into the project's configuration, or into a script that is reviewed.",
 			File:    "pack:ethos/ethos.yaml", Line: 4, Column: 5,
 		},
-		need:   need{op: someValue, fact: 19 /* Shell.commands */},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 19 /* Shell.commands */},
+			need{op: someValue, fact: 44 /* Command.assignments */},
+		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
 		from:   114304, to: 114578,
@@ -3581,7 +3620,10 @@ var shippedPolicies = []shippedPolicy{
 			File:      "pack:trust/trust.yaml", Line: 32, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
-			need{op: differs, fact: 1 /* Action.kind */, value: "file"},
+			need{op: all, of: []need{
+				need{op: differs, fact: 1 /* Action.kind */, value: "file"},
+				need{op: someValue, fact: 21 /* Shell.writes */},
+			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 1 /* Action.kind */, value: "file"},
 				need{op: someValue, fact: 23 /* files */},
