@@ -126,7 +126,8 @@ func TestNeedsAreSound(t *testing.T) {
 // TestOrdinaryCommandsCostNothing holds that no expression is evaluated for the commands that agents run most.
 func TestOrdinaryCommandsCostNothing(t *testing.T) {
 	c, set := newCourt(t), loaded(t)
-	for _, command := range []string{"ls -la", "cat README.md", "git status", "git diff", "grep -rn x src", "echo hi", "cd src && ls", "sed -n 1,20p src/main.go", "find . -name '*.go' | head"} {
+	for _, command := range []string{"ls -la", "cat README.md", "git status", "git diff", "grep -rn x src", "echo hi", "cd src && ls", "sed -n 1,20p src/main.go", "find . -name '*.go' | head",
+		"git add . && git commit -m x", "git push", "sed 's/a/b/' README.md > out.txt"} {
 		explained, err := set.Explain(context.Background(), c.record(t, command, record.ModeSafe))
 		if err != nil {
 			t.Fatal(err)
