@@ -19,7 +19,7 @@ func TestWeaker(t *testing.T) {
 		{sandbox.Bwrap, 1000, ""},
 		{sandbox.Bwrap, 0, "device nodes"},
 		{sandbox.Landlock, 0, "every file of root"},
-		{sandbox.Seatbelt, 1000, "never been run"},
+		{sandbox.Seatbelt, 1000, "never been tested"},
 		{sandbox.None, 1000, "nothing is isolated"},
 	} {
 		says, way := weaker(c.backend, c.uid)
