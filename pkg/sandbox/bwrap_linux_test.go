@@ -165,8 +165,8 @@ func TestBwrapBackendPids(t *testing.T) {
 // TestBwrapBackendKilled: SIGKILL of the process that runs it, at any moment, leaves no process and no file.
 func TestBwrapBackendKilled(t *testing.T) {
 	needBwrap(t)
-	const inside = "ETHOS_TEST_BWRAP_KILLED"
-	if dir := os.Getenv(inside); dir != "" {
+	const killed = "ETHOS_TEST_BWRAP_KILLED"
+	if dir := os.Getenv(killed); dir != "" {
 		t.Setenv("TMPDIR", filepath.Dir(dir)) // what this process cannot remove goes with its parent's
 		spec := wrapped(t, "echo up > up; sleep 10015.5 & sleep 10015.5")
 		spec.Dir, spec.Workspace = dir, dir
@@ -180,7 +180,7 @@ func TestBwrapBackendKilled(t *testing.T) {
 			write(t, filepath.Join(spec.Workspace, ".git/config"), "")
 			before := names(t, spec.Workspace+"/.git")
 			cmd := exec.Command("/proc/self/exe", "-test.run=^TestBwrapBackendKilled$")
-			cmd.Env = append(os.Environ(), inside+"="+spec.Workspace)
+			cmd.Env = append(os.Environ(), killed+"="+spec.Workspace)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -190,12 +190,12 @@ func TestBwrapBackendKilled(t *testing.T) {
 			time.Sleep(time.Duration(i*15) * time.Millisecond)
 			cmd.Process.Kill()
 			cmd.Wait()
-			gone := func() bool { return len(left(t, "10015.5"))+len(left(t, "ethos-sandbox-init")) == 0 }
+			gone := func() bool { return len(left(t, "10015.5"))+len(inside(t, spec.Workspace)) == 0 }
 			for n := 0; n < 500 && !gone(); n++ {
 				time.Sleep(10 * time.Millisecond)
 			}
 			if !gone() {
-				t.Errorf("alive: %v", left(t, "10015.5"))
+				t.Errorf("alive: %v", append(left(t, "10015.5"), inside(t, spec.Workspace)...))
 			}
 			got := slices.DeleteFunc(names(t, spec.Workspace), func(name string) bool { return name == "up" })
 			if !slices.Equal(got, []string{".git"}) || !slices.Equal(names(t, spec.Workspace+"/.git"), before) {
