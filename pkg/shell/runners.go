@@ -213,6 +213,9 @@ func (c *walker) after(w *wrapper, inv invocation) (invocation, bool) {
 		if w.name == "capsh" { // words after "--" are arguments of bash
 			in.fields = append([]field{literal("bash", f.at(0))}, in.fields...)
 		}
+		if w.name == "cmake" && !in.fields[0].dyn {
+			in.fields = append(cmakeTool(in.fields[0]), in.fields[1:]...)
+		}
 		if w.name == "fd" || w.name == "fdfind" {
 			n := commandEnd(in.fields)
 			return c.foundByFd(w, inv, inv.fields[1:i], in.fields[:n])
@@ -220,6 +223,23 @@ func (c *walker) after(w *wrapper, inv invocation) (invocation, bool) {
 		return in, len(in.fields) > 0 && !in.fields[0].dyn
 	}
 	return inv, false
+}
+
+// cmakeTool returns the words of a utility that does what a command of `cmake -E` does: cmake(1),
+// "Run a Command-Line Tool". Most of these commands have the utility's name.
+func cmakeTool(name field) (words []field) {
+	utility := map[string]string{
+		"chdir": "env -C", "copy": "cp", "copy_directory": "cp -r", "copy_directory_if_different": "cp -r", "copy_if_different": "cp", "copy_if_newer": "cp",
+		"create_hardlink": "ln", "create_symlink": "ln -s", "make_directory": "mkdir -p", "remove": "rm", "remove_directory": "rm -r", "rename": "mv",
+		"touch_nocreate": "touch -c",
+	}[name.text]
+	if utility == "" {
+		return []field{name}
+	}
+	for word := range strings.FieldsSeq(utility) {
+		words = append(words, literal(word, name.at(0)))
+	}
+	return words
 }
 
 // direct lists a runner and what it runs: npx COMMAND, npx -c CODE, nodemon --exec CODE.

@@ -67,6 +67,7 @@ var wrappers = [...]wrapper{
 	{name: "chronic", kind: wrapPlain},
 	{name: "chroot", kind: wrapShell, skip: 1, grammar: grammar{long: "groups= userspec= skip-chdir"}},
 	{name: "chrt", kind: wrapPlain, skip: 1, grammar: grammar{short: "T:P:D:", long: "sched-runtime= sched-period= sched-deadline= pid max"}, query: "p pid m max"},
+	{name: "cmake", kind: wrapAfter, query: "-E"},
 	{name: "command", kind: wrapBuiltin, query: "v V"},
 	{name: "composer", kind: wrapCarrier, query: "exec"},
 	{name: "concurrently", kind: wrapString, grammar: grammar{short: "n:c:l:s:m:p:t:", long: "names= prefix= prefix-colors= success= max-processes= kill-others kill-others-on-fail raw"}},
