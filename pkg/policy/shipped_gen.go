@@ -1457,7 +1457,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "process.kill_everything", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.name == \"kill\" && size(c.argv) > 1\n  && (c.argv[size(c.argv) - 1] in [\"-1\", \"1\"] && size(c.argv) > 2 && !(c.argv[1] in [\"-l\", \"-L\", \"--list\", \"-0\"])))\n|| shell.commands.exists(c, c.name == \"killall5\" || c.name in [\"pkill\", \"killall\"] && c.argv.exists(a, a in [\".\", \".*\", \"systemd\", \"init\", \"sshd\"]))",
+			When:      "shell.commands.exists(c, c.name == \"kill\" && size(c.argv) > 1\n  && (c.argv[size(c.argv) - 1] in [\"-1\", \"1\"] && size(c.argv) > 2 && !(c.argv[1] in [\"-l\", \"-L\", \"--list\", \"-0\"])))\n|| shell.commands.exists(c, c.name == \"killall5\" || c.name in [\"pkill\", \"killall\"] && (c.argv.exists(a, a in [\".\", \".*\", \"systemd\", \"init\", \"sshd\", \"bash\", \"zsh\", \"fish\"])\n    || option(c, \"uU\", [\"user\", \"euid\", \"uid\"]) && size(c.argv.filter(a, !a.startsWith(\"-\"))) < 3)\n  || c.name == \"loginctl\" && c.argv.exists(a, a in [\"terminate-user\", \"kill-user\"]))",
 			Message:   "This signals every process of the user, or the system's own.",
 			Remedy:    "Signal the process you started, by its id, for example `kill \"$pid\"`.",
 			Protected: true,
@@ -1472,26 +1472,22 @@ var shippedPolicies = []shippedPolicy{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: anyOf, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "killall5"},
+					need{op: equals, fact: 31 /* Command.name */, value: "pkill"},
+					need{op: equals, fact: 31 /* Command.name */, value: "killall"},
 					need{op: all, of: []need{
-						need{op: anyOf, of: []need{
-							need{op: equals, fact: 31 /* Command.name */, value: "pkill"},
-							need{op: equals, fact: 31 /* Command.name */, value: "killall"},
-						}},
+						need{op: equals, fact: 31 /* Command.name */, value: "loginctl"},
 						need{op: someValue, fact: 39 /* Command.argv */},
 						need{op: anyOf, of: []need{
-							need{op: equals, fact: 39 /* Command.argv */, value: "."},
-							need{op: equals, fact: 39 /* Command.argv */, value: ".*"},
-							need{op: equals, fact: 39 /* Command.argv */, value: "systemd"},
-							need{op: equals, fact: 39 /* Command.argv */, value: "init"},
-							need{op: equals, fact: 39 /* Command.argv */, value: "sshd"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "terminate-user"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "kill-user"},
 						}},
 					}},
 				}},
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "e51ce3b84d040b78cb428993182e481b670be767eab51b82149a13fb2112c1f3",
-		from:   58714, to: 60117,
+		digest: "3937ceeeb8ea69576889d540a0fc7db58bdcd9cbd844e5b939b529975e7dfc10",
+		from:   58714, to: 60903,
 	},
 	{
 		policy: Policy{
@@ -1501,7 +1497,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This turns the machine off or restarts it.",
 			Remedy:    "Ask the person at the machine; restart only the service you work on.",
 			Protected: true,
-			File:      "pack:core/processes.yaml", Line: 35, Column: 5,
+			File:      "pack:core/processes.yaml", Line: 37, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1539,7 +1535,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   60117, to: 61409,
+		from:   60903, to: 62195,
 	},
 	{
 		policy: Policy{
@@ -1549,7 +1545,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This weakens the protection of the machine itself.",
 			Remedy:    "Leave firewalls, accounts and kernel settings as they are; ask the person at the machine if the task needs it.",
 			Protected: true,
-			File:      "pack:core/processes.yaml", Line: 51, Column: 5,
+			File:      "pack:core/processes.yaml", Line: 53, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1620,7 +1616,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   61409, to: 65934,
+		from:   62195, to: 66720,
 	},
 	{
 		policy: Policy{
@@ -1679,7 +1675,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8cb2a2d1b986690a88eae2b56d82dadb4ccd506501c75b6c0d37baa889fe0b28",
-		from:   65934, to: 67610,
+		from:   66720, to: 68396,
 	},
 	{
 		policy: Policy{
@@ -1716,7 +1712,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
-		from:   67610, to: 68325,
+		from:   68396, to: 69111,
 	},
 	{
 		policy: Policy{
@@ -1741,7 +1737,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
-		from:   68325, to: 68851,
+		from:   69111, to: 69637,
 	},
 	{
 		policy: Policy{
@@ -1882,7 +1878,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "4ff2484bd471486c3d31252a6091b78b703f2962660b62b56c19309b77dc5dd5",
-		from:   68851, to: 74155,
+		from:   69637, to: 74941,
 	},
 	{
 		policy: Policy{
@@ -1956,7 +1952,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   74155, to: 77457,
+		from:   74941, to: 78243,
 	},
 	{
 		policy: Policy{
@@ -1980,7 +1976,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "24cad162a574b4519d1d4977709f5752b3db85be0493036f5d302ea6841718d7",
-		from:   77457, to: 81612,
+		from:   78243, to: 82398,
 	},
 	{
 		policy: Policy{
@@ -2010,7 +2006,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   81612, to: 83633,
+		from:   82398, to: 84419,
 	},
 	{
 		policy: Policy{
@@ -2059,7 +2055,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
-		from:   83633, to: 85569,
+		from:   84419, to: 86355,
 	},
 	{
 		policy: Policy{
@@ -2074,7 +2070,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   85569, to: 85950,
+		from:   86355, to: 86736,
 	},
 	{
 		policy: Policy{
@@ -2089,7 +2085,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   85950, to: 86259,
+		from:   86736, to: 87045,
 	},
 	{
 		policy: Policy{
@@ -2107,7 +2103,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   86259, to: 89572,
+		from:   87045, to: 90358,
 	},
 	{
 		policy: Policy{
@@ -2262,7 +2258,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "ab4310c20e5dab260388edfe39ebd5bf1fb4606a2bb5cecc398f866ca94b90b6",
-		from:   89572, to: 102166,
+		from:   90358, to: 102952,
 	},
 	{
 		policy: Policy{
@@ -2379,7 +2375,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   102166, to: 106715,
+		from:   102952, to: 107501,
 	},
 	{
 		policy: Policy{
@@ -2397,7 +2393,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   106715, to: 106948,
+		from:   107501, to: 107734,
 	},
 	{
 		policy: Policy{
@@ -2482,7 +2478,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   106948, to: 109108,
+		from:   107734, to: 109894,
 	},
 	{
 		policy: Policy{
@@ -2513,7 +2509,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   109108, to: 110202,
+		from:   109894, to: 110988,
 	},
 	{
 		policy: Policy{
@@ -2532,7 +2528,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   110202, to: 110615,
+		from:   110988, to: 111401,
 	},
 	{
 		policy: Policy{
@@ -2551,7 +2547,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   110615, to: 111029,
+		from:   111401, to: 111815,
 	},
 	{
 		policy: Policy{
@@ -2570,7 +2566,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   111029, to: 111441,
+		from:   111815, to: 112227,
 	},
 	{
 		policy: Policy{
@@ -2596,7 +2592,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   111441, to: 112386,
+		from:   112227, to: 113172,
 	},
 	{
 		policy: Policy{
@@ -2615,7 +2611,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   112386, to: 112802,
+		from:   113172, to: 113588,
 	},
 	{
 		policy: Policy{
@@ -2633,7 +2629,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   112802, to: 113052,
+		from:   113588, to: 113838,
 	},
 	{
 		policy: Policy{
@@ -2668,7 +2664,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   113052, to: 113783,
+		from:   113838, to: 114569,
 	},
 	{
 		policy: Policy{
@@ -2692,7 +2688,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   113783, to: 114304,
+		from:   114569, to: 115090,
 	},
 	{
 		policy: Policy{
@@ -2709,7 +2705,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   114304, to: 114578,
+		from:   115090, to: 115364,
 	},
 	{
 		policy: Policy{
@@ -2723,7 +2719,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   114578, to: 114644,
+		from:   115364, to: 115430,
 	},
 	{
 		policy: Policy{
@@ -2757,7 +2753,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   114644, to: 115304,
+		from:   115430, to: 116090,
 	},
 	{
 		policy: Policy{
@@ -2790,7 +2786,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   115304, to: 115883,
+		from:   116090, to: 116669,
 	},
 	{
 		policy: Policy{
@@ -2940,7 +2936,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   115883, to: 121523,
+		from:   116669, to: 122309,
 	},
 	{
 		policy: Policy{
@@ -3021,7 +3017,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   121523, to: 123581,
+		from:   122309, to: 124367,
 	},
 	{
 		policy: Policy{
@@ -3048,7 +3044,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   123581, to: 124835,
+		from:   124367, to: 125621,
 	},
 	{
 		policy: Policy{
@@ -3068,7 +3064,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   124835, to: 126370,
+		from:   125621, to: 127156,
 	},
 	{
 		policy: Policy{
@@ -3085,7 +3081,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   126370, to: 126913,
+		from:   127156, to: 127699,
 	},
 	{
 		policy: Policy{
@@ -3124,7 +3120,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   126913, to: 128157,
+		from:   127699, to: 128943,
 	},
 	{
 		policy: Policy{
@@ -3141,7 +3137,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   128157, to: 128380,
+		from:   128943, to: 129166,
 	},
 	{
 		policy: Policy{
@@ -3158,7 +3154,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   128380, to: 128684,
+		from:   129166, to: 129470,
 	},
 	{
 		policy: Policy{
@@ -3179,7 +3175,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   128684, to: 129108,
+		from:   129470, to: 129894,
 	},
 	{
 		policy: Policy{
@@ -3214,7 +3210,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   129108, to: 130119,
+		from:   129894, to: 130905,
 	},
 	{
 		policy: Policy{
@@ -3231,7 +3227,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   130119, to: 130347,
+		from:   130905, to: 131133,
 	},
 	{
 		policy: Policy{
@@ -3256,7 +3252,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   130347, to: 130845,
+		from:   131133, to: 131631,
 	},
 	{
 		policy: Policy{
@@ -3279,7 +3275,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   130845, to: 131311,
+		from:   131631, to: 132097,
 	},
 	{
 		policy: Policy{
@@ -3296,7 +3292,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   131311, to: 131552,
+		from:   132097, to: 132338,
 	},
 	{
 		policy: Policy{
@@ -3313,7 +3309,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   131552, to: 131778,
+		from:   132338, to: 132564,
 	},
 	{
 		policy: Policy{
@@ -3330,7 +3326,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   131778, to: 132012,
+		from:   132564, to: 132798,
 	},
 	{
 		policy: Policy{
@@ -3351,7 +3347,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   132012, to: 132327,
+		from:   132798, to: 133113,
 	},
 	{
 		policy: Policy{
@@ -3368,7 +3364,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   132327, to: 132540,
+		from:   133113, to: 133326,
 	},
 	{
 		policy: Policy{
@@ -3386,7 +3382,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   132540, to: 132824,
+		from:   133326, to: 133610,
 	},
 	{
 		policy: Policy{
@@ -3403,7 +3399,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   132824, to: 133062,
+		from:   133610, to: 133848,
 	},
 	{
 		policy: Policy{
@@ -3420,7 +3416,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   133062, to: 133299,
+		from:   133848, to: 134085,
 	},
 	{
 		policy: Policy{
@@ -3434,7 +3430,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   133299, to: 133354,
+		from:   134085, to: 134140,
 	},
 	{
 		policy: Policy{
@@ -3448,7 +3444,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   133354, to: 133415,
+		from:   134140, to: 134201,
 	},
 	{
 		policy: Policy{
@@ -3462,7 +3458,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   133415, to: 133474,
+		from:   134201, to: 134260,
 	},
 	{
 		policy: Policy{
@@ -3476,7 +3472,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   133474, to: 133630,
+		from:   134260, to: 134416,
 	},
 	{
 		policy: Policy{
@@ -3490,7 +3486,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   133630, to: 133701,
+		from:   134416, to: 134487,
 	},
 	{
 		policy: Policy{
@@ -3514,7 +3510,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   133701, to: 134023,
+		from:   134487, to: 134809,
 	},
 	{
 		policy: Policy{
@@ -3534,7 +3530,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   134023, to: 135558,
+		from:   134809, to: 136344,
 	},
 	{
 		policy: Policy{
@@ -3551,7 +3547,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   135558, to: 136101,
+		from:   136344, to: 136887,
 	},
 	{
 		policy: Policy{
@@ -3590,7 +3586,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   136101, to: 137345,
+		from:   136887, to: 138131,
 	},
 	{
 		policy: Policy{
@@ -3606,7 +3602,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   137345, to: 142563,
+		from:   138131, to: 143349,
 	},
 	{
 		policy: Policy{
@@ -3631,7 +3627,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   142563, to: 143087,
+		from:   143349, to: 143873,
 	},
 	{
 		policy: Policy{
@@ -3657,7 +3653,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   143087, to: 143701,
+		from:   143873, to: 144487,
 	},
 	{
 		policy: Policy{
@@ -3673,7 +3669,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   143701, to: 143706,
+		from:   144487, to: 144492,
 	},
 	{
 		policy: Policy{
@@ -3698,7 +3694,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "2da99d08dc5d0d48448185f04b2c5ebba43203318dff06e573b0b90f634d96ac",
-		from:   143706, to: 144662,
+		from:   144492, to: 145448,
 	},
 	{
 		policy: Policy{
@@ -3731,7 +3727,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   144662, to: 145209,
+		from:   145448, to: 145995,
 	},
 	{
 		policy: Policy{
@@ -3747,7 +3743,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   145209, to: 145214,
+		from:   145995, to: 146000,
 	},
 	{
 		policy: Policy{
@@ -3763,7 +3759,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   145214, to: 145632,
+		from:   146000, to: 146418,
 	},
 	{
 		policy: Policy{
@@ -3779,7 +3775,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "93da16716fe1594c4a82d38534855dfd3089f91e552604179ccd4b858f435efe",
-		from:   145632, to: 145896,
+		from:   146418, to: 146682,
 	},
 	{
 		policy: Policy{
@@ -3795,7 +3791,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   145896, to: 146401,
+		from:   146682, to: 147187,
 	},
 	{
 		policy: Policy{
@@ -3828,7 +3824,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   146401, to: 146948,
+		from:   147187, to: 147734,
 	},
 	{
 		policy: Policy{
@@ -3918,7 +3914,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   146948, to: 151806,
+		from:   147734, to: 152592,
 	},
 	{
 		policy: Policy{
@@ -3934,6 +3930,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   151806, to: 151811,
+		from:   152592, to: 152597,
 	},
 }
