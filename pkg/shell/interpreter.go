@@ -163,6 +163,9 @@ func (c *walker) interpret(inv invocation, name string, kind interpreter) {
 	c.emit(inv, name)
 	c.effects(inv, name)
 	c.snippet(inv, name, acts)
+	if tool := moduleTool(name, inv.fields[1:]); tool != nil {
+		c.dispatch(inv.inner(&wrapper{name: name}, tool))
+	}
 	if kind.foreign && run.inline != nil {
 		c.lack(lackOpaque)
 		c.rerun(join(run.inline), name+" -c", dialectAny, &positional{dyn: true}, inv)
