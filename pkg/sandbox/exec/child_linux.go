@@ -111,6 +111,9 @@ func (c *Child) verify() error {
 		return control.ReadStatus(c.session.run.pid)
 	})
 	if err == nil {
+		err = c.checkInherited()
+	}
+	if err == nil {
 		err = c.own.Verify(c.PID)
 	}
 	if err != nil {

@@ -29,6 +29,8 @@ type Session struct {
 	err      error
 	evidence record.Sandbox
 	spawner  int // a pidfd
+	// inherited are the resource limits of the process that starts commands.
+	inherited rlimits
 
 	settling sync.WaitGroup // commands that have ended, but not all that they started; grows under mu, until over is closed
 	alive    sync.RWMutex   // held for writing when the session ends; whoever holds it for reading may use its process
@@ -78,6 +80,7 @@ func Start(ctx context.Context, p *plan.Plan, io IO) (*Session, error) {
 // begin is called by the run when its process may begin.
 func (s *Session) begin(r *run) {
 	s.run, s.evidence = r, r.evidence(nil)
+	s.inherited, _ = rlimitsOf(r.pid) // on an error, no command passes [Child.checkInherited]
 	if fd, err := unix.PidfdOpen(r.pid, 0); err == nil {
 		s.spawner = fd
 	}
