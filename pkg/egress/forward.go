@@ -3,6 +3,7 @@ package egress
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -185,15 +186,23 @@ func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e := errandOf(r.Context())
 	r.URL.Scheme, r.URL.User = "http", nil
 	r.URL.Host = strings.TrimSuffix(e.host.JoinPort(e.event.Port), ":80")
-	if i := e.gateway.config.Intercept; i.opens(e.host, e.event.Port) {
-		if err := i.judge(e.host, e.event.Port, false, r); err != nil {
-			e.note(err)
-			failure := e.event
-			failure.Allowed = false
-			e.failure.Store(&failure)
-			tell(w, r, failure)
-			return
-		}
+	i := e.gateway.config.Intercept
+	opens := i.opens(e.host, e.event.Port)
+	var err error
+	if e.via != nil && e.via.User != nil && echoes(r.Method) {
+		err = refuse(DeniedRequest, fmt.Errorf("the answer to %s may show the password for the proxy %s", r.Method, e.event.Via))
+	} else if opens {
+		err = i.judge(e.host, e.event.Port, false, r)
+	}
+	if err != nil {
+		e.note(err)
+		failure := e.event
+		failure.Allowed = false
+		e.failure.Store(&failure)
+		tell(w, r, failure)
+		return
+	}
+	if opens {
 		i.inject(e.host, false, r)
 	}
 	f.proxy.ServeHTTP(w, r)

@@ -109,7 +109,7 @@ func (i *Intercept) judge(h rule.Host, port uint16, secure bool, r *http.Request
 	if to, other := upgrade(r); other {
 		return refuse(DeniedRequest, fmt.Errorf("an upgrade to %.100q at %s, where requests are judged", to, h))
 	}
-	if (r.Method == http.MethodTrace || r.Method == "TRACK") && i.injects(h) {
+	if echoes(r.Method) && i.injects(h) {
 		return refuse(DeniedRequest, fmt.Errorf("the answer to %s shows the credential for %s", r.Method, h))
 	}
 	method, path := r.Method, r.URL.EscapedPath()
@@ -119,6 +119,12 @@ func (i *Intercept) judge(h rule.Host, port uint16, secure bool, r *http.Request
 		return refusal
 	}
 	return nil
+}
+
+// echoes reports whether the answer to a method is the request as the server
+// got it. Some servers ignore the case of a method.
+func echoes(method string) bool {
+	return strings.EqualFold(method, http.MethodTrace) || strings.EqualFold(method, "TRACK")
 }
 
 func (i *Intercept) injects(h rule.Host) bool {

@@ -129,3 +129,32 @@ func TestUpstreamSOCKS(t *testing.T) {
 		}
 	}
 }
+
+// TestTraceUpstream: a proxy that echoes a request shows no password of the
+// user. A proxy without a password has none to show.
+func TestTraceUpstream(t *testing.T) {
+	at := loop(server(t, func(c *net.TCPConn) {
+		defer c.Close()
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"+readHead(c))
+	}))
+	for user, allowed := range map[string]map[string]bool{
+		"me:secret@": {"TRACE": false, "TRACK": false, "trace": false, "GET": true},
+		"":           {"TRACE": true, "GET": true},
+	} {
+		proxies, err := upstream.New(upstream.Values{HTTPProxy: "http://" + user + at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := newWorld(t, rules(t, []string{"plain.test"}, nil), func(c *Config) { c.Upstream = proxies })
+		for method, want := range allowed {
+			conn := dialTCP(t, w.proxy)
+			_, _ = io.WriteString(conn, method+" http://plain.test/ HTTP/1.1\r\nHost: plain.test\r\nMax-Forwards: 0\r\n\r\n")
+			answer, _ := io.ReadAll(conn)
+			conn.Close()
+			head := string(answer)
+			if got := strings.HasPrefix(head, "HTTP/1.1 200 "); got != want || !got && reason(head) != DeniedRequest || method != "GET" && strings.Contains(head, "Proxy-Authorization") {
+				t.Errorf("%s through %q: %s", method, user, head)
+			}
+		}
+	}
+}
