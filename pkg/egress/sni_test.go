@@ -11,6 +11,7 @@ import (
 	"io"
 	"math/big"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -358,5 +359,23 @@ func TestServerFirst(t *testing.T) {
 	}
 	if got, err := say(t, conn, "QUIT"); err != nil || got != "QUIT" {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestInterceptedAtAddress: a client of an allowed address cannot name an
+// intercepted host there and so avoid the interception.
+func TestInterceptedAtAddress(t *testing.T) {
+	o := newOpening(t, func(i *Intercept) {
+		i.Endpoints = []Endpoint{{Host: mustPattern(t, "example.com"), Methods: []string{"GET"}}}
+	})
+	for name, want := range map[string]bool{"other.test": true, "example.com": false} {
+		conn, _ := o.connect(loop(o.port))
+		secure := tls.Client(conn, &tls.Config{ServerName: name, InsecureSkipVerify: true}) // the server's own certificate
+		_, _ = fmt.Fprintf(secure, "%s / HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\n\r\n", "POST", name)
+		head := readHead(secure)
+		conn.Close()
+		if got := strings.HasPrefix(head, "HTTP/1.1 200 "); got != want {
+			t.Errorf("%s: %q", name, head)
+		}
 	}
 }

@@ -195,7 +195,7 @@ func (t *tunnel) helloError(first hello.First, err error) error {
 }
 
 // serverName checks the server name of a TLS client. A client of an address has
-// none, or one that the rules allow on its own.
+// none, or one that the rules allow on its own and that is not intercepted.
 func (t *tunnel) serverName(text string) error {
 	if text == "" && t.host.Addr().IsValid() {
 		return nil
@@ -209,7 +209,7 @@ func (t *tunnel) serverName(text string) error {
 	}
 	if err == nil && t.host.Addr().IsValid() {
 		v := t.gateway.config.Rules.Destination(name, t.event.Port)
-		if v.Allowed {
+		if v.Allowed && !t.gateway.config.Intercept.opens(name, t.event.Port) {
 			return nil
 		}
 	}
