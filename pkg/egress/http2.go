@@ -33,11 +33,17 @@ func towardsServers() *http.HTTP2Config {
 	return &http.HTTP2Config{MaxReadFrameSize: frameSize, MaxReceiveBufferPerStream: serverWindow}
 }
 
-// wellFormed refuses what HTTP/2 can carry and HTTP/1 cannot, so that a server
-// behind the gateway would read it in another way: a method or a target that
-// has the words of a request line, a target that is no path (RFC 9113, section
-// 8.3.1), and a length that is not the body's (section 8.1.1).
+// wellFormed refuses a target such as "x:https://other.test/": net/http would
+// send what follows its scheme as the target, and a server believes a host there
+// instead of Host (RFC 9112, section 3.2.2). It also refuses what HTTP/2 can
+// carry and HTTP/1 cannot, so that a server behind the gateway would read it in
+// another way: a method or a target that has the words of a request line, a
+// target that is no path (RFC 9113, section 8.3.1), and a length that is not the
+// body's (section 8.1.1).
 func wellFormed(r *http.Request) error {
+	if r.URL.Opaque != "" {
+		return refuse(BadRequest, fmt.Errorf("the target %.300q is neither a path nor a URL with a host; write /path", r.RequestURI))
+	}
 	if r.ProtoMajor != 2 {
 		return nil
 	}
