@@ -124,8 +124,7 @@ func coversPath(p, q string) bool {
 }
 
 // unambiguous reports whether every server interprets a path alike. Such a path
-// has no dot segments, empty segments, parameters, or escapes of characters
-// that are special in a path.
+// has no dot segments, empty segments, parameters, or ambiguous escapes.
 func unambiguous(escaped string) bool {
 	clean := path.Clean(escaped)
 	if strings.HasSuffix(escaped, "/") && clean != "/" {
@@ -135,8 +134,13 @@ func unambiguous(escaped string) bool {
 		return false
 	}
 	lower := strings.ToLower(escaped)
-	return !slices.ContainsFunc([]string{"%2e", "%2f", "%5c", "%25", "%3b", "%00"}, func(e string) bool { return strings.Contains(lower, e) })
+	return !slices.ContainsFunc(ambiguous, func(e string) bool { return strings.Contains(lower, e) })
 }
+
+// ambiguous lists the beginnings of escapes that servers interpret in several
+// ways: special characters, control characters, and the overlong forms of UTF-8
+// for ASCII (RFC 3629, section 10).
+var ambiguous = []string{"%2e", "%2f", "%5c", "%25", "%3b", "%0", "%1", "%7f", "%c0", "%c1", "%e0%8", "%f0%8"}
 
 // covers reports whether e allows every request that x allows to the hosts of
 // region.

@@ -138,3 +138,21 @@ func FuzzEndpoint(f *testing.F) {
 		}
 	})
 }
+
+// TestAmbiguousEscapes: a path that some server reads as another one matches no
+// pattern of paths.
+func TestAmbiguousEscapes(t *testing.T) {
+	e, err := ParseEndpoint("a.example GET /v1/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		"/v1/caf%C3%A9": true, "/v1/%E2%82%AC": true, "/v1/%F0%9F%98%80": true, "/v1/a%20b": true,
+		"/v1/%c0%ae%c0%ae/x": false, "/v1/..%C0%AFx": false, "/v1/%e0%80%ae%E0%80%AE/x": false, "/v1/%f0%80%80%af": false, "/v1/%c1%9c": false, // overlong . / \
+		"/v1/..%09/x": false, "/v1/..%0d/x": false, "/v1/x%0aX": false, "/v1/..%1f/x": false, "/v1/..%7F/x": false, "/v1/.%00./x": false,
+	} {
+		if got := e.Allows("GET", path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}
