@@ -2,7 +2,6 @@ package hook
 
 import (
 	"encoding/json"
-	"strings"
 
 	"ethos/pkg/record"
 )
@@ -57,24 +56,6 @@ func claudeCall(d record.Document) (call, error) {
 	}
 	c.server = mcpServer(c.tool)
 	return c, nil
-}
-
-// mcpServer returns the server of mcp__server__tool.
-func mcpServer(tool string) string {
-	if rest, ok := strings.CutPrefix(tool, "mcp__"); ok {
-		server, _, _ := strings.Cut(rest, "__")
-		return server
-	}
-	return ""
-}
-
-// optional reads a string that may be absent or null.
-func optional(d record.Document, key string) (string, error) {
-	v := d.Get(key)
-	if !v.Exists() || v.Raw == "null" {
-		return "", nil
-	}
-	return text(v, key)
 }
 
 // Hook replies of Claude Code: https://code.claude.com/docs/en/hooks, "PreToolUse decision control"

@@ -90,11 +90,10 @@ func geminiFetch(c call) (record.Action, error) {
 	return record.Action{Kind: record.KindFetch, URL: first}, nil
 }
 
-type decisionReason struct {
+type geminiReply struct {
 	Decision string          `json:"decision"`
 	Reason   string          `json:"reason,omitempty"`
-	Specific *geminiSpecific `json:"hookSpecificOutput,omitempty"` // Gemini
-	Args     json.RawMessage `json:"args,omitempty"`               // OpenCode
+	Specific *geminiSpecific `json:"hookSpecificOutput,omitempty"`
 }
 
 type geminiSpecific struct {
@@ -110,9 +109,9 @@ func geminiReplier() replier {
 		rewrite: always, status: 2,
 		verdict: func(v Verdict) any {
 			if v.blocked() {
-				return decisionReason{Decision: record.VerdictDeny, Reason: v.Reason()}
+				return geminiReply{Decision: record.VerdictDeny, Reason: v.Reason()}
 			}
-			out := decisionReason{Decision: record.VerdictAllow}
+			out := geminiReply{Decision: record.VerdictAllow}
 			if v.Rewritten != nil {
 				out.Specific = &geminiSpecific{HookEventName: "BeforeTool", ToolInput: v.Rewritten}
 			}

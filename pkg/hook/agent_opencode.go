@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"encoding/json"
 	"strings"
 
 	"ethos/pkg/record"
@@ -55,13 +56,19 @@ func bridgeReplier() replier {
 		rewrite: always, status: 2,
 		verdict: func(v Verdict) any {
 			if v.blocked() {
-				return decisionReason{Decision: record.VerdictDeny, Reason: v.Reason()}
+				return bridgeReply{Decision: record.VerdictDeny, Reason: v.Reason()}
 			}
-			return decisionReason{Decision: record.VerdictAllow, Args: v.Rewritten}
+			return bridgeReply{Decision: record.VerdictAllow, Args: v.Rewritten}
 		},
-		failure: func(reason string) any { return decisionReason{Decision: record.VerdictDeny, Reason: reason} },
+		failure: func(reason string) any { return bridgeReply{Decision: record.VerdictDeny, Reason: reason} },
 		context: func(_, text string) any { return bridgeContext{text} },
 	}
+}
+
+type bridgeReply struct {
+	Decision string          `json:"decision"`
+	Reason   string          `json:"reason,omitempty"`
+	Args     json.RawMessage `json:"args,omitempty"`
 }
 
 type bridgeContext struct {

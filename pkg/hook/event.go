@@ -208,3 +208,21 @@ func modeOf(permission string) string {
 	}
 	return record.ModeSafe // default, acceptEdits, dontAsk, …
 }
+
+// mcpServer returns the server of mcp__server__tool.
+func mcpServer(tool string) string {
+	if rest, ok := strings.CutPrefix(tool, "mcp__"); ok {
+		server, _, _ := strings.Cut(rest, "__")
+		return server
+	}
+	return ""
+}
+
+// optional reads a string that may be absent or null.
+func optional(d record.Document, key string) (string, error) {
+	v := d.Get(key)
+	if !v.Exists() || v.Raw == "null" {
+		return "", nil
+	}
+	return text(v, key)
+}
