@@ -10,6 +10,7 @@ import (
 	"ethos/pkg/agent"
 	"ethos/pkg/cli"
 	"ethos/pkg/hook/setup"
+	"ethos/pkg/trace"
 	"ethos/pkg/trust"
 )
 
@@ -121,19 +122,7 @@ func (c *placeFlags) place(sys *cli.System) (setup.Place, error) {
 }
 
 func settingsDirs(sys *cli.System) setup.Dirs {
-	return setup.Dirs{Home: sys.Getenv("HOME"), Project: treeOf(sys.Dir), Getenv: sys.Getenv}
-}
-
-// treeOf returns the enclosing work tree, else the directory.
-func treeOf(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return at
-		}
-		if at == filepath.Dir(at) {
-			return dir
-		}
-	}
+	return setup.Dirs{Home: sys.Getenv("HOME"), Project: trace.WorkTree(sys.Dir), Getenv: sys.Getenv}
 }
 
 // write shows a change, asks for confirmation, and makes it.
