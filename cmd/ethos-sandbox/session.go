@@ -202,8 +202,11 @@ func (c *sessionLogsCmd) Run(_ context.Context, sys *cli.System) error {
 			lost = fmt.Sprintf("  (%d earlier bytes were not kept)", l.Lost)
 		}
 		head := printable.Sprintf("== %s  %s%s\n", moment(l.Since), commandText(l.Argv), lost)
-		text := strings.ReplaceAll(strings.TrimSuffix(string(l.Text), "\n"), "\n", "\n  ") // no output looks like a heading
-		if err := sys.Print(head + "  " + text + "\n"); err != nil {
+		text := ""
+		for line := range strings.Lines(string(l.Text)) {
+			text += "  " + strings.TrimSuffix(line, "\n") + "\n" // no output looks like a heading
+		}
+		if err := sys.Print(head + text); err != nil {
 			return err
 		}
 	}
