@@ -24,8 +24,8 @@ import (
 )
 
 // root is a mount namespace whose root contains the mounts of the plan and nothing else:
-// mount_namespaces(7). The host's root is not hidden below it but detached, so no path, ".."
-// or descriptor of the command leads there.
+// mount_namespaces(7). The host's root is not hidden below it but detached, so no path leads
+// there, with or without "..". The command inherits no descriptor of a directory outside.
 type root struct {
 	namespace
 	umask    steps.Slot

@@ -74,7 +74,8 @@ func trusted(path string, outside []string) (setuid bool, err error) {
 	return info.Mode()&fs.ModeSetuid != 0, held(path, path, outside)
 }
 
-// held refuses what, or a directory on the way to path, if somebody other than root could change it.
+// held returns an error if somebody other than root could change a path or a directory above it. The
+// error is about what: the program, or a link that leads to one.
 func held(path, what string, outside []string) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {

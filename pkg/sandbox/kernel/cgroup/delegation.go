@@ -82,8 +82,8 @@ var serial atomic.Uint64
 const attempts = 64
 
 // NewLeaf creates a cgroup with the limits. It is safe for concurrent use. A limit of 0 is not
-// set. If one that is not optional cannot be set, there is no leaf: a run must not have fewer limits than its
-// evidence says. The leaf is locked (flock(2)) while this process lives, which shows others
+// set. If one that is not optional cannot be set, there is no leaf: a run must not have fewer
+// limits than its evidence says. The leaf is locked (flock(2)) while this process lives, which shows others
 // that it is in use.
 func (d *Delegation) NewLeaf(limits Limits) (*Leaf, error) {
 	return d.make(append([]setting{killTogether}, limits.settings(int64(os.Getpagesize()))...))

@@ -320,8 +320,8 @@ func (b *builder) once(name string, s steps.Step) string {
 
 // enter makes the tmpfs the root and detaches the host's root: pivot_root(2),
 // "pivot_root(".", ".")". The old root is then mounted over the new one, and "." leads to it.
-// The lazy unmount also detaches what is in use there. chroot(2) alone would not do: a
-// process with a descriptor outside could leave it, while a detached root has no path left.
+// The lazy unmount also detaches what is in use there. chroot(2) alone would not do: the
+// host's mounts would stay in the namespace, and a process that may call it again can leave.
 func (b *builder) enter() {
 	for _, name := range []string{maskFile, maskDir} {
 		if b.made["/"+name] {
