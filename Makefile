@@ -10,8 +10,8 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 
 PROGRAMS := ethos-facts ethos-decide ethos-sandbox ethos-trace ethos-git
-# What `ethos-decide mcp` and commands of ethos-trace become: no manual page, no completion.
-SERVERS := ethos-mcp ethos-otlp ethos-attest
+# What ethos-decide and commands of ethos-trace become: no manual page, no completion.
+SERVERS := ethos-cel ethos-mcp ethos-otlp ethos-attest
 
 # Programs are static: no C library, no cgo. Only the race detector needs cgo.
 export CGO_ENABLED := 0
@@ -67,7 +67,7 @@ BUILDFLAGS = -trimpath
 
 .PHONY: programs
 programs:
-	$(GO) build $(BUILDFLAGS) -o $(BUILD)/ ./cmd/...
+	GO="$(GO)" packaging/build "$(abspath $(BUILD))" $(BUILDFLAGS)
 
 # Built as `go vet` compiles, so that nothing is compiled twice; -v shows how far it is, also where nobody has a terminal.
 quickstart: BUILDFLAGS = -v
@@ -199,6 +199,7 @@ check: lint check-generated check-policies test-all ## everything that must hold
 lint: ## the checks that run nothing: format, vet, staticcheck, modules, other platforms
 	@out=$$(gofmt -l cmd pkg); [ -z "$$out" ] || { echo "gofmt: these files need formatting:" $$out >&2; exit 1; }
 	$(GO) vet ./...
+	$(GO) build -tags nocel -o /dev/null ./cmd/ethos-decide
 	$(GO) vet -tags lab ./pkg/internal/lab/...
 	$(GO) vet -tags mutants ./pkg/internal/mutants
 	$(GO) vet -tags agents ./pkg/internal/e2e

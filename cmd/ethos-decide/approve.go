@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
 	"ethos/pkg/policy"
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/trust"
 )
@@ -211,4 +213,27 @@ func (a *approver) warn(sys *cli.System) {
 	for _, err := range a.failed {
 		sys.Warn("an approval is not valid: "+err.Error(), "approve the call again: ethos-decide pending lists it")
 	}
+}
+
+// commandOf returns what an action would do, for people.
+func commandOf(a *record.Action) string {
+	switch a.Kind {
+	case record.KindExec:
+		words := make([]string, len(a.Argv))
+		for i, w := range a.Argv {
+			words[i] = printable.Word(w)
+		}
+		return strings.Join(words, " ")
+	case record.KindShell:
+		return a.Script
+	case record.KindFile:
+		if a.File != nil {
+			return a.File.Op + " " + a.File.Path
+		}
+	case record.KindFetch:
+		return "fetch " + a.URL
+	case record.KindMCP:
+		return a.Server + "/" + a.Name + " " + string(a.Input)
+	}
+	return a.Kind
 }

@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package main
 
 import (
@@ -6,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"ethos/pkg/cli"
 	"ethos/pkg/facts"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/policy"
@@ -101,3 +104,17 @@ func (b *bench) facts(_ context.Context, a record.Action, by record.Actor) (reco
 }
 
 var _ policy.FactsFunc = (*bench)(nil).facts
+
+// runExamples fails if an example is wrong.
+func runExamples(set *policy.Set) error {
+	b, err := newBench()
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	wrong, err := set.Prove(context.Background(), b.facts)
+	if err == nil && len(wrong) > 0 {
+		err = cli.Errorf(cli.BadInput, "fix the policy or the example, then run ethos-decide check; nothing was decided", "%s (wrong examples: %d)", wrong[0], len(wrong))
+	}
+	return err
+}

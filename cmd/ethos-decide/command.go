@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package main
 
 import (
@@ -6,7 +8,6 @@ import (
 
 	"ethos/pkg/agent"
 	"ethos/pkg/cli"
-	"ethos/pkg/flagfield"
 	"ethos/pkg/hook"
 	"ethos/pkg/policy"
 )
@@ -48,16 +49,9 @@ func modelFor(args []string) any {
 	return &decideOnly{}
 }
 
-// quick parses the usual command lines of the plain form, including those of hooks.
-func quick(args []string) cli.Command {
-	c := &decideCmd{}
-	if rest, ok := flagfield.Plain(c, args); !ok || rest != nil {
-		return nil
-	}
-	return c
-}
+func program(args []string) cli.Program { return handed{}.program(args) }
 
-func program(args []string) cli.Program {
+func (h handed) program(args []string) cli.Program {
 	return cli.Program{
 		Name:    "ethos-decide",
 		Summary: "Decide what may run.",
@@ -67,7 +61,12 @@ stricter always applies; what it weakens applies once a person has accepted it w
 
 What cannot be decided is denied: a record without facts, an expression that fails, a fact that could not be established.`,
 		Commands: modelFor(args),
-		Quick:    quick,
+		Quick: func(args []string) cli.Command {
+			if c := h.quick(args); c != nil {
+				return c
+			}
+			return nil
+		},
 		Vars: func() map[string]string {
 			return map[string]string{"agents": cli.Or(agent.Names()), "dialects": cli.Or(hook.Dialects())}
 		},

@@ -28,6 +28,7 @@ type decideCmd struct {
 	Quiet   bool                     `short:"q" help:"Write nothing; only set the exit status."`
 	MaxLine int                      `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
 	needed  func(*policy.Input) bool // reports whether the workspace needs the call proven
+	handed  handed                   // by the program that decides without CEL
 }
 
 // Run implements the command.
@@ -54,11 +55,14 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
+	d.blocked = c.handed.Blocked
+	d.library.said(c.handed.Told)
 	out := sys.Records()
 	if c.Quiet {
 		out = io.Discard
 	}
-	filter := record.Filter{Stage: "decide", MaxLine: c.MaxLine, Facts: true, In: sys.Stdin, Out: out, Now: sys.Now}
+	filter := record.Filter{Stage: "decide", MaxLine: c.MaxLine, Facts: true, In: c.handed.input(sys.Stdin), Out: out, Now: sys.Now, Past: c.handed.Past}
+	c.handsOver(ctx, sys, &filter, d)
 	people := watchedBy(sys)
 	sys.Waits("records", "ethos-facts -- COMMAND | ethos-decide")
 	tally, err := filter.Run(ctx, func(l *record.Line) error {

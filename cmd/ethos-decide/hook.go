@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package main
 
 import (
@@ -173,7 +175,7 @@ func programsFor(sys *cli.System) string {
 		if err != nil || !filepath.IsAbs(dir) {
 			continue
 		}
-		if found == self {
+		if filepath.Dir(found) == filepath.Dir(self) { // this program may be the ethos-cel beside it
 			return ""
 		}
 		break

@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package main
 
 import (
@@ -9,5 +11,6 @@ import (
 
 func main() {
 	debug.SetGCPercent(400) // live memory is small: collecting less often saves a third of the time, for a few MiB
-	cli.Main(program(os.Args[1:]))
+	from := received()
+	cli.Main(from.program(os.Args[1:]))
 }

@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package main
 
 import (
@@ -105,29 +107,6 @@ func first(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
-}
-
-// commandOf returns what an action would do, for people.
-func commandOf(a *record.Action) string {
-	switch a.Kind {
-	case record.KindExec:
-		words := make([]string, len(a.Argv))
-		for i, w := range a.Argv {
-			words[i] = printable.Word(w)
-		}
-		return strings.Join(words, " ")
-	case record.KindShell:
-		return a.Script
-	case record.KindFile:
-		if a.File != nil {
-			return a.File.Op + " " + a.File.Path
-		}
-	case record.KindFetch:
-		return "fetch " + a.URL
-	case record.KindMCP:
-		return a.Server + "/" + a.Name + " " + string(a.Input)
-	}
-	return a.Kind
 }
 
 type approveCmd struct {

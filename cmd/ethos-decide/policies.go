@@ -52,6 +52,13 @@ func newLibrary(flags policyFlags, sys *cli.System) *library {
 	return &library{flags: flags, sets: map[string]*policy.Set{}, told: map[string]bool{}, memory: trust.New(sys.Getenv)}
 }
 
+// said marks files as reported.
+func (l *library) said(files []string) {
+	for _, file := range files {
+		l.told[file] = true
+	}
+}
+
 // set loads the policies that decide in a workspace: the shipped packs, those of implied, --policy,
 // and the workspace's own file.
 func (l *library) set(workspace string, implied ...string) (*policy.Set, error) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -30,20 +29,6 @@ func prove(set *policy.Set, sources []policy.Source, workspace string) error {
 	}
 	leaveNote(note)
 	return nil
-}
-
-// runExamples fails if an example is wrong.
-func runExamples(set *policy.Set) error {
-	b, err := newBench()
-	if err != nil {
-		return err
-	}
-	defer b.close()
-	wrong, err := set.Prove(context.Background(), b.facts)
-	if err == nil && len(wrong) > 0 {
-		err = cli.Errorf(cli.BadInput, "fix the policy or the example, then run ethos-decide check; nothing was decided", "%s (wrong examples: %d)", wrong[0], len(wrong))
-	}
-	return err
 }
 
 func hasExamples(p policy.Policy) bool { return len(p.Examples.Deny)+len(p.Examples.Allow) > 0 }

@@ -93,7 +93,8 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	var rewritten json.RawMessage
 	var lines bytes.Buffer
 	sys.Waits("records", "ethos-facts --from AGENT < EVENT | ethos-decide --reply AGENT")
-	filter := record.Filter{Stage: "decide", MaxLine: c.MaxLine, Facts: true, In: sys.Stdin, Out: &lines, Now: sys.Now}
+	filter := record.Filter{Stage: "decide", MaxLine: c.MaxLine, Facts: true, In: c.handed.input(sys.Stdin), Out: &lines, Now: sys.Now}
+	c.handsOver(ctx, sys, &filter, d)
 	var past *hook.Answer
 	tally, err := filter.Run(ctx, func(l *record.Line) error {
 		if answer, ok := c.after(sys, l); ok {

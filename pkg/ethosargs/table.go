@@ -83,7 +83,7 @@ func Common() []Option { return common }
 
 // programs is built on first use, because most command lines name none of them.
 var programs = sync.OnceValue(func() []Program {
-	return []Program{facts(), decide(), sandbox(), trace(), git(), ordered("ethos-attest"), ordered("ethos-otlp")}
+	return []Program{facts(), decide(), sandbox(), trace(), git(), ordered("ethos-attest"), ordered("ethos-cel"), ordered("ethos-otlp")}
 })
 
 // Programs returns the table.

@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package policy
 
 import (
@@ -158,7 +160,7 @@ func (s *Set) outcomeFor(ctx context.Context, r *rule, in *Input, match bool) st
 // or fail, and never silently not match. CEL lets false absorb an error, which is right only if the
 // expression is false without that part too.
 func (s *Set) withoutEach(ctx context.Context, r *rule, in *Input, want string) string {
-	for _, v := range words().variables {
+	for _, v := range variables {
 		vars := newActivation(in)
 		vars.seen[v.name] = types.NewErr("%s is not to be had", v.name)
 		if got := r.expr.eval(ctx, vars, nil, s.bounds); got.code == "" && !got.matched {

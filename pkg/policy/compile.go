@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package policy
 
 import (
@@ -38,6 +40,22 @@ func compile(when string) (*ast.AST, []mistake) {
 	}
 	a := checked.NativeRep()
 	return a, append(badPatterns(a), structs(a)...)
+}
+
+// rule compiles a policy. It returns nil if there is no expression that compiles.
+func (f *file) rule(w *written) *rule {
+	if w.When == "" {
+		return nil
+	}
+	checked, mistakes := compile(w.When)
+	for _, m := range mistakes {
+		line, column := f.locate(w.given["when"], m.offset)
+		f.faultAt(line, column, "policy %q: when: %s", w.ID, m.message)
+	}
+	if len(mistakes) > 0 {
+		return nil
+	}
+	return &rule{ceiling: f.ceiling, Policy: w.Policy, digest: digestOf(&w.Policy), need: needOf(checked), reads: readsOf(checked), expr: expression{checked: checked}}
 }
 
 // meant adds a similar known name to the message about an unknown name.

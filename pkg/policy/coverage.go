@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package policy
 
 import (
@@ -46,7 +48,7 @@ func (s *Set) observe(ctx context.Context, r *rule, in *Input, outcomes map[int6
 
 // add adds the results of a rule.
 func (c *Coverage) add(r *rule, outcomes map[int64]seen) {
-	for _, part := range partsOf(r.source.Expr()) {
+	for _, part := range partsOf(r.expr.source.Expr()) {
 		if part.Kind() == ast.LiteralKind {
 			continue
 		}
@@ -63,7 +65,7 @@ func (c *Coverage) add(r *rule, outcomes map[int64]seen) {
 		default:
 			lack = "never reached"
 		}
-		c.Missing = append(c.Missing, fmt.Sprintf("%s: %s: %s: %s", r.place(), r.ID, textOf(r.source, part), lack))
+		c.Missing = append(c.Missing, fmt.Sprintf("%s: %s: %s: %s", r.place(), r.ID, textOf(r.expr.source, part), lack))
 	}
 }
 

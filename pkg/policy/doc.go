@@ -28,9 +28,12 @@
 //
 // # Limits
 //
-// The shipped packs are precompiled: [Load] without sources parses nothing, and a record for which
-// no policy's need is met runs no CEL. A need is derived from the checked expression, and is false
-// only if the expression would be false.
+// The shipped packs are precompiled: [Load] without sources parses nothing. A policy whose need is
+// not met is not evaluated: a need is derived from the checked expression, and is false only if the
+// expression would be false. The other shipped expressions are evaluated directly; CEL evaluates
+// those whose value direct evaluation does not know, and all of a consumer.
+//
+// With the build tag nocel the package has no CEL, and calls [HandOver] where it would need it.
 //
 // This is the only package that imports cel-go. Policy files are YAML; only this package and
 // pkg/catalog read it.

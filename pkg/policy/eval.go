@@ -1,10 +1,11 @@
+//go:build !nocel
+
 package policy
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -13,36 +14,12 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// Codes of record.PolicyError. Each of them denies the action.
-const (
-	CodeError      = "policy.error"      // the expression failed
-	CodeCost       = "policy.cost"       // it exceeded its cost limit
-	CodeDeadline   = "policy.deadline"   // it ran out of time
-	CodeIncomplete = "policy.incomplete" // its result depends on a fact that could not be established
-	CodeNoFacts    = "decision.no_facts" // the record has no facts
-	CodeNoActor    = "decision.no_actor" // the record does not say who asks
-)
-
-// Default limits of one evaluation. Every shipped policy stays below a tenth of the cost limit for
-// the largest scripts that facts describe.
-const (
-	defaultCost     = 1_000_000       // units of CEL's cost model: about one per interpreter step, half a second in all
-	defaultDeadline = 5 * time.Second // wall clock
-	interruptEvery  = 64              // iterations between two checks of the clock
-)
-
-// outcome is the result of an expression for a record.
-type outcome struct {
-	matched bool
-	code    string // of the failure, "" if there was none
-	message string
-}
-
 // expression is a checked expression and, after its first use, its plan. It is not safe for
 // concurrent use.
 type expression struct {
-	packed  string      // the checked expression as shipped; "" if it was compiled here
+	tree                // as shipped; without text if it was compiled here
 	checked *ast.AST    // nil until it is unpacked
+	source  *ast.AST    // with positions; compiled when it is first explained
 	plan    cel.Program // for records with all facts known
 	partial cel.Program // for records with unknown facts
 }

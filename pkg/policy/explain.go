@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package policy
 
 import (
@@ -99,14 +101,14 @@ func (s *Set) explain(ctx context.Context, in *Input, r *rule) (Explanation, err
 
 // readable returns the rule's expression with source positions, which the shipped form omits.
 func (r *rule) readable() (*ast.AST, error) {
-	if r.source == nil {
+	if r.expr.source == nil {
 		checked, mistakes := compile(r.When)
 		if len(mistakes) > 0 {
 			return nil, errors.New(mistakes[0].message)
 		}
-		r.source = checked
+		r.expr.source = checked
 	}
-	return r.source, nil
+	return r.expr.source, nil
 }
 
 // traced evaluates an expression and keeps the value of each part: of every part with

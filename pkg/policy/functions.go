@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package policy
 
 import (
@@ -137,13 +139,6 @@ func celTouches(list, patterns ref.Val) ref.Val {
 		}
 	}
 	return types.False
-}
-
-func touchesOne(path any, patterns []string) (bool, error) {
-	if file, ok := path.(*record.File); ok {
-		return touchesFile(file, patterns)
-	}
-	return touchesUse(path.(*record.PathUse), patterns)
 }
 
 func truthOr(truth bool, err error) ref.Val {

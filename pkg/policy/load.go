@@ -215,22 +215,6 @@ func (l *loader) checkPrinciple(f *file, w *written) {
 	}
 }
 
-// rule compiles a policy. It returns nil if there is no expression that compiles.
-func (f *file) rule(w *written) *rule {
-	if w.When == "" {
-		return nil
-	}
-	checked, mistakes := compile(w.When)
-	for _, m := range mistakes {
-		line, column := f.locate(w.given["when"], m.offset)
-		f.faultAt(line, column, "policy %q: when: %s", w.ID, m.message)
-	}
-	if len(mistakes) > 0 {
-		return nil
-	}
-	return &rule{ceiling: f.ceiling, Policy: w.Policy, digest: digestOf(&w.Policy), need: needOf(checked), reads: readsOf(checked), expr: expression{checked: checked}}
-}
-
 func cmpNode(a, b *yaml.Node) *yaml.Node {
 	if a != nil {
 		return a

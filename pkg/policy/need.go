@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package policy
 
 import (
@@ -6,33 +8,6 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
-)
-
-// A need is a condition without which an expression is false, and which is cheap to test. It is
-// derived from the checked expression and never written by hand, so the two cannot disagree: if the
-// need is not met, the expression would have evaluated to false, and not to an error.
-//
-// The last point relies on CEL's rules that false absorbs an error in &&, and that || and exists
-// are false only if every part is false.
-type need struct {
-	op    needOp
-	fact  fact   // of an atom
-	value string // of an atom
-	of    []need // of all and any
-}
-
-type needOp uint8
-
-const (
-	always    needOp = iota // nothing can be concluded: evaluate the expression
-	never                   // the expression is false for every record
-	all                     // all of the needs in of
-	anyOf                   // at least one of the needs in of
-	equals                  // some value of the fact is value
-	differs                 // some value of the fact is not value
-	matches                 // some value of the fact matches the glob value
-	someValue               // the fact is a list with elements
-	touched                 // some path of the fact may be among the pattern value
 )
 
 // deriver walks one checked expression.
@@ -45,7 +20,7 @@ type deriver struct {
 func readsOf(a *ast.AST) []string {
 	var all []string
 	for _, r := range a.ReferenceMap() {
-		if r.Name != "" && r.Value == nil && words().isVariable(r.Name) && !slices.Contains(all, r.Name) {
+		if _, ok := variable(r.Name); ok && r.Value == nil && !slices.Contains(all, r.Name) {
 			all = append(all, r.Name)
 		}
 	}

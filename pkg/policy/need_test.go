@@ -96,7 +96,7 @@ func TestFactsAreFields(t *testing.T) {
 		}
 		typeName, field, isField := strings.Cut(f.name, ".")
 		if !isField {
-			if !v.isVariable(f.name) {
+			if _, ok := variable(f.name); !ok {
 				t.Errorf("%s is no variable", f.name)
 			}
 			continue

@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package policy
 
 import (
@@ -9,35 +11,6 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-)
-
-// A checked expression in packed form is its tree in prefix order. Each node has a tag, the name of
-// its type if that is a record struct (the planner reads no other), the overloads or the variable
-// to which the checker resolved it, and its parts. Source positions are omitted; node ids are
-// assigned anew, in order. Strings are preceded by their length; numbers are varints.
-
-// The tags of packed nodes and literals.
-const (
-	tagLiteral = iota + 1
-	tagIdent
-	tagSelect
-	tagHas
-	tagCall
-	tagMember
-	tagList
-	tagFold
-	tagMap
-)
-
-const (
-	tagNull = iota + 1
-	tagFalse
-	tagTrue
-	tagInt
-	tagUint
-	tagDouble
-	tagString
-	tagBytes
 )
 
 // pack encodes a checked expression. It refuses constructs that shipped policies do not use: struct

@@ -273,3 +273,11 @@ func canonicalHost(host string) string {
 	}
 	return host
 }
+
+// touchesOne is touchesFile or touchesUse.
+func touchesOne(path any, patterns []string) (bool, error) {
+	if file, ok := path.(*record.File); ok {
+		return touchesFile(file, patterns)
+	}
+	return touchesUse(path.(*record.PathUse), patterns)
+}

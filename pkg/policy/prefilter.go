@@ -7,6 +7,33 @@ import (
 	"ethos/pkg/record"
 )
 
+// A need is a condition without which an expression is false, and which is cheap to test. It is
+// derived from the checked expression and never written by hand, so the two cannot disagree: if the
+// need is not met, the expression would have evaluated to false, and not to an error.
+//
+// The last point relies on CEL's rules that false absorbs an error in &&, and that || and exists
+// are false only if every part is false.
+type need struct {
+	op    needOp
+	fact  fact   // of an atom
+	value string // of an atom
+	of    []need // of all and any
+}
+
+type needOp uint8
+
+const (
+	always    needOp = iota // nothing can be concluded: evaluate the expression
+	never                   // the expression is false for every record
+	all                     // all of the needs in of
+	anyOf                   // at least one of the needs in of
+	equals                  // some value of the fact is value
+	differs                 // some value of the fact is not value
+	matches                 // some value of the fact matches the glob value
+	someValue               // the fact is a list with elements
+	touched                 // some path of the fact may be among the pattern value
+)
+
 // fact is a part of a record that a need can test: all values of one field, wherever it occurs in
 // the record. A field of a type that occurs in several places has the values of all of them, which
 // can only make a need easier to meet. A list of structs has one empty value for each element.

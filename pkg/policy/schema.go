@@ -1,11 +1,11 @@
+//go:build !nocel
+
 package policy
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -28,8 +28,6 @@ type structField struct {
 	index    int // in the Go struct
 	celType  *types.Type
 }
-
-var rawMessage = reflect.TypeFor[json.RawMessage]()
 
 // schema derives CEL types from Go structs by their json tags, each struct once. After every root
 // type is derived it is only read, and is then safe for concurrent use.
@@ -75,14 +73,11 @@ func (s *schema) structure(t reflect.Type) *structure {
 	}
 	made := &structure{celType: types.NewObjectType(typePrefix + t.Name()), fields: map[string]structField{}}
 	s.byType[t], s.byName[made.celType.TypeName()] = made, made
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if name == "" || name == "-" || t.Field(i).Tag.Get("gone") != "" {
-			continue
-		}
-		made.fields[name] = structField{position: len(made.names), index: i, celType: s.celType(t.Field(i).Type)}
-		made.names = append(made.names, name)
+	names, indexes := fieldsOf(t)
+	for i, name := range names {
+		made.fields[name] = structField{position: i, index: indexes[i], celType: s.celType(t.Field(indexes[i]).Type)}
 	}
+	made.names = names
 	return made
 }
 

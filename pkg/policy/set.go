@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/cel-go/common/ast"
-
 	"ethos/pkg/proof/needs"
 	"ethos/pkg/record"
 )
@@ -45,7 +43,6 @@ type rule struct {
 	reads  []string // the variables that it reads
 	digest string
 	expr   expression
-	source *ast.AST // with positions; compiled when it is first explained
 	// ceiling marks a policy that the machine's administrator has defined or amended.
 	ceiling bool
 }

@@ -44,7 +44,7 @@ func shippedRules(pack string) []*rule {
 	var rules []*rule
 	for i := range shippedPolicies {
 		if s := &shippedPolicies[i]; s.policy.Pack == pack {
-			rules = append(rules, &rule{Policy: s.policy, need: s.need, reads: s.reads, digest: s.digest, expr: expression{packed: compiled[s.from:s.to]}})
+			rules = append(rules, &rule{Policy: s.policy, need: s.need, reads: s.reads, digest: s.digest, expr: expression{tree: tree{packed: compiled[s.from:s.to]}}})
 		}
 	}
 	return rules

@@ -1,8 +1,8 @@
+//go:build !nocel
+
 package policy
 
 import (
-	"encoding/binary"
-	"errors"
 	"math"
 
 	"github.com/google/cel-go/common/ast"
@@ -10,13 +10,10 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// errPacked is the error of unpack for text that pack did not write.
-var errPacked = errors.New("packed expression is damaged")
-
 // unpack decodes a packed expression into the form that the planner takes.
 func unpack(packed string) (*ast.AST, error) {
 	u := &unpacker{
-		in: []byte(packed), make: ast.NewExprFactory(),
+		packedText: packedText{in: packed}, make: ast.NewExprFactory(),
 		types: map[int64]*types.Type{}, refs: map[int64]*ast.ReferenceInfo{},
 	}
 	root := u.node()
@@ -27,53 +24,11 @@ func unpack(packed string) (*ast.AST, error) {
 }
 
 type unpacker struct {
-	in      []byte
-	make    ast.ExprFactory
-	id      int64
-	types   map[int64]*types.Type
-	refs    map[int64]*ast.ReferenceInfo
-	damaged bool
-}
-
-func (u *unpacker) number() uint64 {
-	n, size := binary.Uvarint(u.in)
-	u.skip(size)
-	return n
-}
-
-func (u *unpacker) signed() int64 {
-	n, size := binary.Varint(u.in)
-	u.skip(size)
-	return n
-}
-
-// skip drops what was read. A size of zero ends the reading.
-func (u *unpacker) skip(size int) {
-	if size <= 0 {
-		u.damaged, size = true, len(u.in)
-	}
-	u.in = u.in[size:]
-}
-
-func (u *unpacker) text() string {
-	n := u.number()
-	if n > uint64(len(u.in)) {
-		u.damaged, u.in = true, nil
-		return ""
-	}
-	s := string(u.in[:n])
-	u.in = u.in[n:]
-	return s
-}
-
-// count reads a number of elements, each of which takes at least one byte.
-func (u *unpacker) count() int {
-	n := u.number()
-	if n > uint64(len(u.in)) {
-		u.damaged, u.in = true, nil
-		return 0
-	}
-	return int(n)
+	packedText
+	make  ast.ExprFactory
+	id    int64
+	types map[int64]*types.Type
+	refs  map[int64]*ast.ReferenceInfo
 }
 
 // head reads the beginning of a node and assigns its id.
@@ -91,14 +46,6 @@ func (u *unpacker) head() (tag uint64, id int64) {
 		u.refs[id] = ast.NewFunctionReference(overloads...)
 	}
 	return tag, id
-}
-
-func (u *unpacker) texts() []string {
-	all := make([]string, u.count())
-	for i := range all {
-		all[i] = u.text()
-	}
-	return all
 }
 
 func (u *unpacker) node() ast.Expr {
@@ -126,7 +73,7 @@ func (u *unpacker) node() ast.Expr {
 	case tagFold:
 		return u.fold(id)
 	}
-	u.damaged, u.in = true, nil
+	u.spoil()
 	return u.make.NewUnspecifiedExpr(id)
 }
 
@@ -177,6 +124,6 @@ func (u *unpacker) literal() ref.Val {
 	case tagBytes:
 		return types.Bytes(u.text())
 	}
-	u.damaged, u.in = true, nil
+	u.spoil()
 	return types.NullValue
 }

@@ -16,6 +16,36 @@ type Filter struct {
 	In      io.Reader
 	Out     io.Writer
 	Now     func() time.Time // nil means time.Now
+	Past    Tally            // of lines before In that another process has read; Run goes on from it
+	Unread  *Unread          // nil, or where Run keeps what it has read and not done
+}
+
+// Unread is the part of a filter's input that was read and is not done, for a program that takes
+// over in the middle of it.
+type Unread struct {
+	Done Tally  // of the lines before Text
+	Text []byte // from the line that is being processed on
+	// Whole keeps all lines: none is done until the end, because the output is one answer.
+	Whole bool
+}
+
+// keeping reads, and appends what it has read to the unread text.
+type keeping struct {
+	from io.Reader
+	to   *Unread
+}
+
+func (k keeping) Read(p []byte) (int, error) {
+	n, err := k.from.Read(p)
+	k.to.Text = append(k.to.Text, p[:n]...)
+	return n, err
+}
+
+// done drops the first n bytes, because their lines are done.
+func (u *Unread) done(n int, tally Tally) {
+	if u != nil && !u.Whole {
+		u.Done, u.Text = tally, u.Text[n:]
+	}
 }
 
 // Tally has counts of the processed lines.
@@ -30,11 +60,14 @@ type Tally struct {
 // error line, and the loop continues; any other error of fn ends it. Buffered output is written
 // whenever the input would block, and at the end.
 func (f Filter) Run(ctx context.Context, fn func(*Line) error) (Tally, error) {
-	var tally Tally
-	in, out := NewReader(Interruptible(ctx, f.In), f.MaxLine), NewWriter(f.Out)
-	in.Facts = f.Facts
+	tally, source := f.Past, f.In
+	if f.Unread != nil {
+		source = keeping{f.In, f.Unread}
+	}
+	in, out := NewReader(Interruptible(ctx, source), f.MaxLine), NewWriter(f.Out)
+	in.Facts, in.line = f.Facts, f.Past.Lines
 	for {
-		if in.Waiting() {
+		if in.Waiting() || f.Unread != nil { // what is done is written: another program may take over with the next line
 			if err := out.Flush(); err != nil {
 				return tally, fmt.Errorf("write records: %w", err)
 			}
@@ -63,6 +96,7 @@ func (f Filter) Run(ctx context.Context, fn func(*Line) error) (Tally, error) {
 		if err := out.Write(l); err != nil {
 			return tally, fmt.Errorf("write records: %w", err)
 		}
+		f.Unread.done(in.took, tally)
 	}
 }
 

@@ -21,6 +21,7 @@ type Reader struct {
 	in   *bufio.Reader
 	max  int
 	line int
+	took int // bytes that the last line took, with its newline
 	buf  []byte
 }
 
@@ -79,9 +80,9 @@ func (r *Reader) NextText() ([]byte, error) {
 
 // next returns a line; complete is false for a last line without a newline.
 func (r *Reader) next() (text []byte, complete bool, err error) {
-	r.buf = r.buf[:0]
+	r.buf, r.took = r.buf[:0], 0
 	for {
-		piece, err := r.in.ReadSlice('\n')
+		piece, err := r.slice()
 		if len(r.buf)+len(piece) > r.max+1 {
 			return nil, false, r.tooLong(piece, err)
 		}
@@ -97,6 +98,13 @@ func (r *Reader) next() (text []byte, complete bool, err error) {
 			return nil, false, err
 		}
 	}
+}
+
+// slice returns the next piece of a line, and counts it.
+func (r *Reader) slice() ([]byte, error) {
+	piece, err := r.in.ReadSlice('\n')
+	r.took += len(piece)
+	return piece, err
 }
 
 func (r *Reader) bounded(text []byte, complete bool) ([]byte, bool, error) {
@@ -115,7 +123,7 @@ func (r *Reader) tooLong(piece []byte, err error) error {
 	hash.Write(r.buf)
 	for errors.Is(err, bufio.ErrBufferFull) {
 		hash.Write(piece)
-		piece, err = r.in.ReadSlice('\n')
+		piece, err = r.slice()
 	}
 	if err == nil {
 		piece = piece[:len(piece)-1]

@@ -36,7 +36,7 @@ func build() (string, error) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-o", dir+"/", "./cmd/...")
+	cmd := exec.Command("packaging/build", dir, "-trimpath")
 	cmd.Dir = root()
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

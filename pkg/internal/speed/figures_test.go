@@ -65,7 +65,7 @@ func build(b *testing.B) string {
 			b.Fatalf("%v: %v\n%s", cmd, err, out)
 		}
 	}
-	must(exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", dir+"/", "ethos/cmd/..."))
+	must(exec.Command("../../../packaging/build", dir, "-trimpath", "-ldflags", "-s -w"))
 	empty := filepath.Join(dir, "empty.go")
 	if err := os.WriteFile(empty, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
 		b.Fatal(err)

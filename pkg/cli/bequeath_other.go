@@ -1,0 +1,27 @@
+//go:build !linux
+
+package cli
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// Bequeath returns a descriptor from which the program that this one becomes can read the text.
+func Bequeath(text []byte) (fd int, err error) {
+	f, err := os.CreateTemp("", "ethos-")
+	if err == nil {
+		defer f.Close()
+		if err = os.Remove(f.Name()); err == nil {
+			_, err = f.WriteAt(text, 0)
+		}
+	}
+	if err == nil {
+		fd, err = syscall.Dup(int(f.Fd())) // which is inherited
+	}
+	if err != nil {
+		return 0, fmt.Errorf("keep what was read: %w", err)
+	}
+	return fd, nil
+}
