@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,7 +24,7 @@ func managedGit(sys *cli.System, workspace string) (sandbox.ManagedGit, error) {
 	var none sandbox.ManagedGit
 	g := sandbox.ManagedGit{}
 	var err error
-	if g.Program, g.Decide, err = siblings(); err != nil {
+	if g.Program, g.Decide, g.CEL, err = siblings(); err != nil {
 		return none, unmanaged(err)
 	}
 	self, err := gitguard.IdentityOf(g.Program)
@@ -58,17 +60,24 @@ func selfPath() (string, error) {
 	return filepath.EvalSymlinks(self)
 }
 
-// siblings returns the real paths of ethos's programs in this program's directory.
-func siblings() (git, decide string, err error) {
+// siblings returns the real paths of ethos's programs in this program's directory. cel is "" where
+// ethos-decide was built as one program.
+func siblings() (git, decide, cel string, err error) {
 	self, err := selfPath()
 	if err != nil {
-		return "", "", err
+		return "", "", "", err
 	}
 	git, err = filepath.EvalSymlinks(filepath.Join(filepath.Dir(self), "ethos-git"))
 	if err == nil {
 		decide, err = filepath.EvalSymlinks(filepath.Join(filepath.Dir(self), "ethos-decide"))
 	}
-	return git, decide, err
+	if err == nil {
+		cel, err = filepath.EvalSymlinks(filepath.Join(filepath.Dir(decide), "ethos-cel"))
+		if errors.Is(err, fs.ErrNotExist) {
+			cel, err = "", nil
+		}
+	}
+	return git, decide, cel, err
 }
 
 // gits returns the real paths of git, found by name on path or in a usual place. A link to a

@@ -97,7 +97,7 @@ func (r *Request) Spec() (spec sandbox.Spec, err error) {
 		spec, err = r.flagSpec(files, env)
 	}
 	if r.Managed {
-		spec.Managed = sandbox.ManagedGit{Program: "/opt/ethos/ethos-git", Decide: "/opt/ethos/ethos-decide", Real: "/usr/bin/git", Over: []string{"/usr/bin/git", "/usr/local/bin/git", "/home/other/bin/git"}}
+		spec.Managed = sandbox.ManagedGit{Program: "/opt/ethos/ethos-git", Decide: "/opt/ethos/ethos-decide", CEL: "/opt/ethos/ethos-cel", Real: "/usr/bin/git", Over: []string{"/usr/bin/git", "/usr/local/bin/git", "/home/other/bin/git"}}
 	}
 	return spec, err
 }

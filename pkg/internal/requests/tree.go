@@ -26,6 +26,7 @@ func plain(t tree) {
 	t.File("/etc/ssl/private/key", "")
 	t.File("/opt/ethos/ethos-git", "")
 	t.File("/opt/ethos/ethos-decide", "")
+	t.File("/opt/ethos/ethos-cel", "")
 	t.File("/proc/keys", "")
 	t.Secret("/proc/timer_list")
 	t.Dir("/proc/fs/cifs")

@@ -12,6 +12,7 @@ import (
 type ManagedGit struct {
 	Program string   // ethos-git
 	Decide  string   // ethos-decide
+	CEL     string   // the ethos-cel beside it; "" if it is complete without
 	Real    string   // the git that ethos-git executes; inside it is at record.InsideGit
 	Over    []string // the files that are git, under any name
 }
@@ -27,6 +28,9 @@ func (b *builder) managedGit(entries []Entry) ([]mount.Mount, error) {
 		managedFile(record.InsideGit, g.Real, "the real git"),
 		managedFile(record.InsideDecide, g.Decide, "decides for managed git"),
 		{Kind: mount.Bind, Target: record.InsideTraces, Source: filepath.Join(b.own, InsideTraces), Writable: true, NoExec: true, Why: "traces of managed git"},
+	}
+	if g.CEL != "" {
+		list = append(list, managedFile(record.InsideCEL, g.CEL, "decides for managed git where CEL is needed"))
 	}
 	for _, path := range g.Over {
 		if access := Covering(entries, path).Access; access == ReadOnly || access == ReadWrite {
