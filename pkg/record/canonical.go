@@ -125,11 +125,9 @@ func appendText(dst, value []byte) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	for i := 0; i < len(value); i++ {
-		plain := i
-		for i < len(value) && !ends[value[i]] {
-			i++
-		}
-		if dst = append(dst, value[plain:i]...); i == len(value) {
+		from := i
+		i = plain(value, i)
+		if dst = append(dst, value[from:i]...); i == len(value) {
 			break
 		}
 		switch c := value[i]; {

@@ -1,13 +1,13 @@
 package record
 
 import (
-	"encoding/json"
+	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -32,7 +32,7 @@ func decodeText(text []byte, v any) *BadLine {
 	if err := s.end(); err != nil {
 		return err
 	}
-	return decode(value, reflect.ValueOf(v).Elem(), nil)
+	return decode(value, reflect.ValueOf(v).Elem(), "")
 }
 
 // orNil keeps a nil *BadLine from becoming a non-nil error.
@@ -43,58 +43,71 @@ func orNil(b *BadLine) error {
 	return b
 }
 
-var rawMessage = reflect.TypeFor[json.RawMessage]()
-
-// place is the position of a value in a record; it is formatted only for an error.
-type place struct {
-	within *place
-	name   string // of a member
-	index  int    // of an element, if name is ""
-}
-
-func (p *place) String() string {
-	switch {
-	case p == nil:
-		return "line"
-	case p.name == "":
-		return p.within.String() + "[" + strconv.Itoa(p.index) + "]"
-	case p.within == nil:
-		return p.name
+// decode stores one checked value in v. The name is that of the member that has the value, or "".
+func decode(text []byte, v reflect.Value, name string) *BadLine {
+	d := newDecoder(scanner{b: text, again: true})
+	if name != "" {
+		d.path = append(d.path, place{name: name})
 	}
-	return p.within.String() + "." + p.name
-}
-
-// decode stores one checked value in v.
-func decode(text []byte, v reflect.Value, at *place) *BadLine {
-	return (&decoder{scanner{b: text, again: true}}).value(v.Type(), v, at)
+	return d.value(shapeOf(v.Type()), v)
 }
 
 // decoder decodes text in one pass. Its methods take the type of the value at the cursor and
 // where to store it; if that is the zero reflect.Value, they only check it.
-type decoder struct{ scanner }
+type decoder struct {
+	scanner
+	path []place // of the value at the cursor
+}
 
-func (d *decoder) value(t reflect.Type, v reflect.Value, at *place) *BadLine {
-	if t == rawMessage {
+func newDecoder(s scanner) *decoder { return &decoder{s, make([]place, 0, 16)} }
+
+// place is one step to a value in a record.
+type place struct {
+	name  string // of a member
+	index int    // of an element, if name is ""
+}
+
+// at returns the path of the value at the cursor.
+func (d *decoder) at() string {
+	var out strings.Builder
+	for i, p := range d.path {
+		switch {
+		case p.name == "" && i == 0:
+			fmt.Fprintf(&out, "line[%d]", p.index)
+		case p.name == "":
+			fmt.Fprintf(&out, "[%d]", p.index)
+		case i == 0:
+			out.WriteString(p.name)
+		default:
+			out.WriteString("." + p.name)
+		}
+	}
+	return cmp.Or(out.String(), "line")
+}
+
+func (d *decoder) value(t *shape, v reflect.Value) *BadLine {
+	switch t.kind {
+	case reflect.String:
+		return d.word(v)
+	case reflect.Struct:
+		return d.structure(t, v)
+	case reflect.Slice:
+		return d.slice(t, v)
+	case reflect.Pointer:
+		return d.pointer(t, v)
+	case reflect.Map:
+		return d.mapping(t, v)
+	case raw:
 		text, err := d.skip()
 		if v.IsValid() {
 			v.SetBytes(text)
 		}
 		return err
 	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return d.pointer(t, v, at)
-	case reflect.Struct:
-		return d.structure(t, v, at)
-	case reflect.Slice:
-		return d.slice(t, v, at)
-	case reflect.Map:
-		return d.mapping(t, v, at)
-	}
-	return d.scalar(t, v, at)
+	return d.scalar(t, v)
 }
 
-func (d *decoder) pointer(t reflect.Type, v reflect.Value, at *place) *BadLine {
+func (d *decoder) pointer(t *shape, v reflect.Value) *BadLine {
 	if d.peek() == 'n' {
 		if v.IsValid() {
 			v.SetZero()
@@ -102,52 +115,51 @@ func (d *decoder) pointer(t reflect.Type, v reflect.Value, at *place) *BadLine {
 		return d.literal()
 	}
 	if v.IsValid() {
-		v.Set(reflect.New(t.Elem()))
+		v.Set(reflect.New(t.elem.Type))
 		v = v.Elem()
 	}
-	return d.value(t.Elem(), v, at)
+	return d.value(t.elem, v)
 }
 
-func (d *decoder) scalar(t reflect.Type, v reflect.Value, at *place) *BadLine {
-	if t.Kind() == reflect.String {
-		return d.word(v, at)
-	}
+func (d *decoder) scalar(t *shape, v reflect.Value) *BadLine {
 	text, err := d.skip()
 	if err != nil {
 		return err
 	}
-	var scalar reflect.Value
-	switch t.Kind() {
+	switch t.kind {
 	case reflect.Bool:
 		if c := text[0]; c != 't' && c != 'f' {
-			return wrongType(at, "true or false", text)
+			return d.mistyped("true or false", text)
 		}
-		scalar = reflect.ValueOf(text[0] == 't')
+		if v.IsValid() {
+			v.SetBool(text[0] == 't')
+		}
 	case reflect.Int, reflect.Int64:
 		n, err := strconv.ParseInt(string(text), 10, 64)
 		if err != nil {
-			return wrongType(at, "an integer", text)
+			return d.mistyped("an integer", text)
 		}
-		scalar = reflect.ValueOf(n)
+		if v.IsValid() {
+			v.SetInt(n)
+		}
 	case reflect.Float64:
 		n, err := strconv.ParseFloat(string(text), 64)
 		if err != nil || math.IsInf(n, 0) || text[0] == '"' {
-			return wrongType(at, "a number", text)
+			return d.mistyped("a number", text)
 		}
-		scalar = reflect.ValueOf(n)
+		if v.IsValid() {
+			v.SetFloat(n)
+		}
 	default:
-		return bad(CodeWrongType, "%s: type %s is not part of a record", at, t)
-	}
-	if v.IsValid() {
-		v.Set(scalar.Convert(t))
+		return bad(CodeWrongType, "%s: type %s is not part of a record", d.at(), t.Type)
 	}
 	return nil
 }
 
 // word decodes a string.
-func (d *decoder) word(v reflect.Value, at *place) *BadLine {
+func (d *decoder) word(v reflect.Value) *BadLine {
 	if d.peek() != '"' {
-		return d.wrongType(at, "a string")
+		return d.wrongType("a string")
 	}
 	if !v.IsValid() {
 		_, _, err := d.quoted()
@@ -158,16 +170,17 @@ func (d *decoder) word(v reflect.Value, at *place) *BadLine {
 	return err
 }
 
-func (d *decoder) slice(t reflect.Type, v reflect.Value, at *place) *BadLine {
+func (d *decoder) slice(t *shape, v reflect.Value) *BadLine {
 	if d.peek() != '[' {
-		return d.wrongType(at, "an array")
+		return d.wrongType("an array")
 	}
 	if v.IsValid() {
-		v.Set(reflect.MakeSlice(t, 0, 0))
+		v.Set(reflect.MakeSlice(t.Type, 0, 0))
 	}
-	here, element := place{within: at, index: -1}, t.Elem()
-	return d.array(func() *BadLine {
-		here.index++
+	at := len(d.path)
+	d.path = append(d.path, place{index: -1})
+	err := d.array(func() *BadLine {
+		d.path[at].index++
 		var item reflect.Value
 		if v.IsValid() {
 			n := v.Len()
@@ -177,24 +190,28 @@ func (d *decoder) slice(t reflect.Type, v reflect.Value, at *place) *BadLine {
 			v.SetLen(n + 1)
 			item = v.Index(n)
 		}
-		return d.value(element, item, &here)
+		return d.value(t.elem, item)
 	})
+	d.path = d.path[:at]
+	return err
 }
 
-func (d *decoder) mapping(t reflect.Type, v reflect.Value, at *place) *BadLine {
+func (d *decoder) mapping(t *shape, v reflect.Value) *BadLine {
 	if d.peek() != '{' {
-		return d.wrongType(at, "an object")
+		return d.wrongType("an object")
 	}
 	if v.IsValid() {
-		v.Set(reflect.MakeMap(t))
+		v.Set(reflect.MakeMap(t.Type))
 	}
 	return d.object(func(name, _ []byte) *BadLine {
 		key := string(name)
 		var item reflect.Value
 		if v.IsValid() {
-			item = reflect.New(t.Elem()).Elem()
+			item = reflect.New(t.elem.Type).Elem()
 		}
-		err := d.value(t.Elem(), item, &place{within: at, name: key})
+		d.path = append(d.path, place{name: key})
+		err := d.value(t.elem, item)
+		d.path = d.path[:len(d.path)-1]
 		if v.IsValid() {
 			v.SetMapIndex(reflect.ValueOf(key), item)
 		}
@@ -202,47 +219,78 @@ func (d *decoder) mapping(t reflect.Type, v reflect.Value, at *place) *BadLine {
 	})
 }
 
-func (d *decoder) structure(t reflect.Type, v reflect.Value, at *place) *BadLine {
+func (d *decoder) structure(t *shape, v reflect.Value) *BadLine {
 	if d.peek() != '{' {
-		return d.wrongType(at, "an object")
+		return d.wrongType("an object")
 	}
-	fields := fieldsOf(t)
+	if err := d.enter(); err != nil {
+		return err
+	}
 	var set uint64
-	here := place{within: at}
-	next := 0 // the field that most likely follows: lines are written in the order of the fields
-	err := d.members(func(name, _ []byte) *BadLine {
-		f, known := next, next < len(fields.order) && fields.order[next] == string(name)
-		if !known {
-			f, known = fields.byName[string(name)]
+	at := len(d.path)
+	next := 0 // the field after the last one: lines are written in the order of the fields
+	for {
+		more, err := d.more(set == 0)
+		if err != nil {
+			return err
 		}
-		if !known {
-			return bad(CodeUnknownField, "%s: no field %q in schema %s", at, name, Schema)
+		if !more {
+			break
+		}
+		f, err := d.field(t, next)
+		if err != nil {
+			return err
 		}
 		if set&(1<<f) != 0 {
-			return duplicate(name)
+			return duplicate([]byte(t.order[f]))
 		}
 		set |= 1 << f
-		here.name, next = fields.order[f], f+1
+		next = f + 1
 		var field reflect.Value
 		if v.IsValid() {
 			field = v.Field(f)
 		}
-		return d.value(fields.types[f], field, &here)
-	})
-	if err != nil {
-		return err
+		d.path = append(d.path, place{name: t.order[f]})
+		if err := d.value(t.fields[f], field); err != nil {
+			return err
+		}
+		d.path = d.path[:at]
 	}
-	if missing := fields.names(fields.required &^ set); len(missing) > 0 {
-		return bad(CodeMissingField, "%s: missing: %s", at, strings.Join(missing, ", "))
+	if missing := t.required &^ set; missing != 0 {
+		return bad(CodeMissingField, "%s: missing: %s", d.at(), strings.Join(t.names(missing), ", "))
 	}
 	if v.IsValid() {
-		for i := range fields.types {
-			if (set|fields.omit)&(1<<i) == 0 {
+		for i := range t.fields {
+			if (set|t.omit)&(1<<i) == 0 {
 				fill(v.Field(i))
 			}
 		}
 	}
 	return nil
+}
+
+// field reads a member's name, and leaves the cursor at the value. It tries the fields that are
+// likely before it reads the name: the next one, and those after fields that may be absent.
+func (d *decoder) field(t *shape, next int) (int, *BadLine) {
+	for f := next; f < len(t.keys); f++ {
+		if bytes.HasPrefix(d.b[d.i:], t.keys[f]) {
+			d.i += len(t.keys[f])
+			d.space()
+			return f, nil
+		}
+		if t.omit&(1<<f) == 0 {
+			break
+		}
+	}
+	name, _, err := d.name()
+	if err != nil {
+		return 0, err
+	}
+	f, known := t.byName[string(name)]
+	if !known {
+		return 0, bad(CodeUnknownField, "%s: no field %q in schema %s", d.at(), string(name), Schema)
+	}
+	return f, nil
 }
 
 // fill makes nil lists and maps empty, so that they are written as [] and {}, in v and in the
@@ -254,7 +302,7 @@ func fill(v reflect.Value) {
 			fill(v.Elem())
 		}
 	case reflect.Struct:
-		omit := fieldsOf(v.Type()).omit
+		omit := shapeOf(v.Type()).omit
 		for i := range v.NumField() {
 			if omit&(1<<i) == 0 {
 				fill(v.Field(i))
@@ -276,57 +324,17 @@ func fill(v reflect.Value) {
 	}
 }
 
-// structFields is what decoding needs to know about one struct type with at most 64 fields.
-type structFields struct {
-	byName   map[string]int
-	order    []string
-	types    []reflect.Type
-	required uint64 // bit i: field i has the tag required
-	omit     uint64 // bit i: field i has omitempty
-}
-
-func (f *structFields) names(bits uint64) (names []string) {
-	for i, name := range f.order {
-		if bits&(1<<i) != 0 {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-var fieldCache sync.Map // reflect.Type → *structFields
-
-func fieldsOf(t reflect.Type) *structFields {
-	if f, ok := fieldCache.Load(t); ok {
-		return f.(*structFields)
-	}
-	f := &structFields{byName: make(map[string]int, t.NumField())}
-	for i := range t.NumField() {
-		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		f.byName[name] = i
-		f.order, f.types = append(f.order, name), append(f.types, t.Field(i).Type)
-		if t.Field(i).Tag.Get("required") == "true" {
-			f.required |= 1 << i
-		}
-		if strings.Contains(options, "omitempty") {
-			f.omit |= 1 << i
-		}
-	}
-	fieldCache.Store(t, f)
-	return f
-}
-
 // wrongType reads the value at the cursor and returns the error that it is not of the wanted type.
-func (d *decoder) wrongType(at *place, want string) *BadLine {
+func (d *decoder) wrongType(want string) *BadLine {
 	text, err := d.skip()
 	if err != nil {
 		return err
 	}
-	return wrongType(at, want, text)
+	return d.mistyped(want, text)
 }
 
-func wrongType(at *place, want string, text []byte) *BadLine {
-	return bad(CodeWrongType, "%s: want %s, found %s", at, want, kindOf(text))
+func (d *decoder) mistyped(want string, text []byte) *BadLine {
+	return bad(CodeWrongType, "%s: want %s, found %s", d.at(), want, kindOf(text))
 }
 
 func kindOf(text []byte) string {

@@ -127,7 +127,7 @@ func (l *Line) parse(facts bool) *BadLine {
 // returns false for a line with any fault, which fault then finds.
 func (l *Line) read(facts bool) bool {
 	l.members, l.values = make([]member, 0, 8), make([]any, 0, 8)
-	d := &decoder{scanner{b: l.text}}
+	d := newDecoder(scanner{b: l.text})
 	if d.peek() != '{' {
 		return false
 	}
@@ -138,9 +138,9 @@ func (l *Line) read(facts bool) bool {
 		case value == nil:
 			err = d.pass()
 		case m.name == "facts" && !facts:
-			value, err = nil, d.value(to.Type().Elem(), reflect.Value{}, nil)
+			value, err = nil, d.value(shapeOf(to.Type().Elem()), reflect.Value{})
 		default:
-			err = d.value(to.Type().Elem(), to.Elem(), nil)
+			err = d.value(shapeOf(to.Type().Elem()), to.Elem())
 		}
 		m.value = l.text[start:d.i]
 		l.members, l.values = append(l.members, m), append(l.values, value)
@@ -180,7 +180,7 @@ func (l *Line) check() *BadLine {
 		if l.values[i] = known(m.name); l.values[i] == nil {
 			continue
 		}
-		if err := decode(m.value, reflect.ValueOf(l.values[i]).Elem(), &place{name: m.name}); err != nil {
+		if err := decode(m.value, reflect.ValueOf(l.values[i]).Elem(), m.name); err != nil {
 			l.noteID()
 			return err
 		}
@@ -237,7 +237,7 @@ func (l *Line) Decode(name string, v any) error {
 			return nil
 		}
 	}
-	if err := decode(l.members[i].value, to, &place{name: name}); err != nil {
+	if err := decode(l.members[i].value, to, name); err != nil {
 		err.ID = l.id
 		return err.from(l.AppendTo(nil))
 	}

@@ -125,18 +125,10 @@ func (s *scanner) members(visit visitor) *BadLine {
 	if err := s.enter(); err != nil {
 		return err
 	}
-	defer func() { s.depth-- }()
 	for first := true; ; first = false {
-		c := s.peek()
-		if c == '}' {
-			s.i++
-			return nil
-		}
-		if !first {
-			if c != ',' {
-				return s.fault("',' or '}'")
-			}
-			s.i++
+		more, err := s.more(first)
+		if err != nil || !more {
+			return err
 		}
 		name, key, err := s.name()
 		if err != nil {
@@ -146,6 +138,23 @@ func (s *scanner) members(visit visitor) *BadLine {
 			return err
 		}
 	}
+}
+
+// more reads what separates two members, or the end of the object.
+func (s *scanner) more(first bool) (bool, *BadLine) {
+	switch c := s.peek(); {
+	case c == '}':
+		s.i++
+		s.depth--
+		return false, nil
+	case first:
+	case c != ',':
+		return false, s.fault("',' or '}'")
+	default:
+		s.i++
+		s.space()
+	}
+	return true, nil
 }
 
 // name reads a member's name and the colon, and leaves the cursor at the value.
@@ -176,9 +185,9 @@ func (s *scanner) array(visit func() *BadLine) *BadLine {
 	if err := s.enter(); err != nil {
 		return err
 	}
-	defer func() { s.depth-- }()
 	if s.peek() == ']' {
 		s.i++
+		s.depth--
 		return nil
 	}
 	for {
@@ -191,6 +200,7 @@ func (s *scanner) array(visit func() *BadLine) *BadLine {
 			s.i++
 		case ']':
 			s.i++
+			s.depth--
 			return nil
 		default:
 			return s.fault("',' or ']'")
@@ -207,26 +217,30 @@ var ends = func() (t [256]bool) {
 	return t
 }()
 
+// plain returns the position of the first byte from i on that ends the plain part of a string.
+func plain(b []byte, i int) int {
+	for i < len(b) && !ends[b[i]] {
+		i++
+	}
+	return i
+}
+
 // quoted skips the string at the cursor. It returns the text between its quotes, and whether that
 // contains escapes.
 func (s *scanner) quoted() (raw []byte, escaped bool, err *BadLine) {
-	s.i++
-	start := s.i
-	for s.i < len(s.b) {
-		switch c := s.b[s.i]; {
-		case c == '"':
+	start := s.i + 1
+	for s.i = plain(s.b, start); s.i < len(s.b); s.i = plain(s.b, s.i) {
+		switch s.b[s.i] {
+		case '"':
 			s.i++
 			return s.b[start : s.i-1], escaped, nil
-		case c == '\\':
+		case '\\':
 			escaped = true
 			if _, err := s.escape(); err != nil {
 				return nil, true, err
 			}
-		case c < ' ':
-			return nil, escaped, s.fault("an escaped control character")
 		default:
-			for s.i++; s.i < len(s.b) && !ends[s.b[s.i]]; s.i++ {
-			}
+			return nil, escaped, s.fault("an escaped control character")
 		}
 	}
 	return nil, escaped, s.fault("'\"'")

@@ -161,7 +161,7 @@ func define(t reflect.Type, docs map[string]string, defs object) {
 	}
 	def := object{"type": "object", "additionalProperties": false}
 	defs[t.Name()] = def
-	properties, fields := object{}, fieldsOf(t)
+	properties, fields := object{}, shapeOf(t)
 	for i := range t.NumField() {
 		field := t.Field(i)
 		property := schemaOf(field.Type, docs, defs)

@@ -1,0 +1,84 @@
+package record
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+var rawMessage = reflect.TypeFor[json.RawMessage]()
+
+// shape is what decoding needs to know about one type. A struct has at most 64 fields.
+type shape struct {
+	reflect.Type
+	kind     reflect.Kind
+	elem     *shape // of a pointer, list or map
+	byName   map[string]int
+	order    []string
+	keys     [][]byte // each name in quotes, with a colon
+	fields   []*shape
+	required uint64 // bit i: field i has the tag required
+	omit     uint64 // bit i: field i has omitempty
+}
+
+// raw is the kind of a [json.RawMessage].
+const raw = reflect.Invalid
+
+func (s *shape) names(bits uint64) (names []string) {
+	for i, name := range s.order {
+		if bits&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+var shapes sync.Map // reflect.Type → *shape
+
+func shapeOf(t reflect.Type) *shape {
+	if s, ok := shapes.Load(t); ok {
+		return s.(*shape)
+	}
+	made := map[reflect.Type]*shape{}
+	s := newShape(t, made)
+	for t, s := range made { // only whole ones
+		shapes.Store(t, s)
+	}
+	return s
+}
+
+// newShape describes a type and those that it contains, which may include the type itself.
+func newShape(t reflect.Type, made map[reflect.Type]*shape) *shape {
+	if s := made[t]; s != nil {
+		return s
+	}
+	s := &shape{Type: t, kind: t.Kind()}
+	made[t] = s
+	switch {
+	case t == rawMessage:
+		s.kind = raw
+	case s.kind == reflect.Pointer, s.kind == reflect.Slice, s.kind == reflect.Map:
+		s.elem = newShape(t.Elem(), made)
+	case s.kind == reflect.Struct:
+		s.addFields(made)
+	}
+	return s
+}
+
+func (s *shape) addFields(made map[reflect.Type]*shape) {
+	s.byName = make(map[string]int, s.NumField())
+	for i := range s.NumField() {
+		f := s.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		s.byName[name] = i
+		s.order, s.keys = append(s.order, name), append(s.keys, []byte(`"`+name+`":`))
+		s.fields = append(s.fields, newShape(f.Type, made))
+		if f.Tag.Get("required") == "true" {
+			s.required |= 1 << i
+		}
+		if strings.Contains(options, "omitempty") {
+			s.omit |= 1 << i
+		}
+	}
+}
