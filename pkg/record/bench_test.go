@@ -3,7 +3,7 @@ package record
 import "testing"
 
 // wide is a decided line with the facts of an ordinary command.
-func wide(b *testing.B) []byte {
+func wide(b testing.TB) []byte {
 	b.Helper()
 	text := func(s string) *string { return &s }
 	l, err := ParseLine([]byte(sample))

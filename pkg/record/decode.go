@@ -56,10 +56,11 @@ func decode(text []byte, v reflect.Value, name string) *BadLine {
 // where to store it; if that is the zero reflect.Value, they only check it.
 type decoder struct {
 	scanner
-	path []place // of the value at the cursor
+	path  []place // of the value at the cursor
+	brief bool    // only fields with the tag brief are stored, and of a list the first element
 }
 
-func newDecoder(s scanner) *decoder { return &decoder{s, make([]place, 0, 16)} }
+func newDecoder(s scanner) *decoder { return &decoder{scanner: s, path: make([]place, 0, 16)} }
 
 // place is one step to a value in a record.
 type place struct {
@@ -174,7 +175,7 @@ func (d *decoder) slice(t *shape, v reflect.Value) *BadLine {
 	if d.peek() != '[' {
 		return d.wrongType("an array")
 	}
-	if v.IsValid() {
+	if v.IsValid() && !d.brief {
 		v.Set(reflect.MakeSlice(t.Type, 0, 0))
 	}
 	at := len(d.path)
@@ -182,7 +183,7 @@ func (d *decoder) slice(t *shape, v reflect.Value) *BadLine {
 	err := d.array(func() *BadLine {
 		d.path[at].index++
 		var item reflect.Value
-		if v.IsValid() {
+		if v.IsValid() && (!d.brief || v.Len() == 0) {
 			n := v.Len()
 			if n == v.Cap() {
 				v.Grow(max(n, 2))
@@ -247,7 +248,7 @@ func (d *decoder) structure(t *shape, v reflect.Value) *BadLine {
 		set |= 1 << f
 		next = f + 1
 		var field reflect.Value
-		if v.IsValid() {
+		if v.IsValid() && (!d.brief || t.brief&(1<<f) != 0) {
 			field = v.Field(f)
 		}
 		d.path = append(d.path, place{name: t.order[f]})
@@ -259,7 +260,7 @@ func (d *decoder) structure(t *shape, v reflect.Value) *BadLine {
 	if missing := t.required &^ set; missing != 0 {
 		return bad(CodeMissingField, "%s: missing: %s", d.at(), strings.Join(t.names(missing), ", "))
 	}
-	if v.IsValid() {
+	if v.IsValid() && !d.brief {
 		for i := range t.fields {
 			if (set|t.omit)&(1<<i) == 0 {
 				fill(v.Field(i))

@@ -34,6 +34,7 @@ type Line struct {
 	id      string
 	members []member
 	values  []any  // pointer to the decoded value of each known member, else nil; nil for facts that were only checked
+	brief   *Facts // of facts that were only checked
 	text    []byte // the line as read, as long as no member was changed
 }
 
@@ -98,7 +99,7 @@ func (l *Line) put(name string, v any) {
 }
 
 // ParseLine checks one line, without its newline, and returns it. The error is a [*BadLine]. The
-// facts are checked and not decoded: [Line.Decode] does that.
+// facts are checked and, except for [Line.Brief], not decoded: [Line.Decode] does that.
 func ParseLine(text []byte) (*Line, error) { return parseLine(text, false) }
 
 func parseLine(text []byte, facts bool) (*Line, error) {
@@ -138,7 +139,10 @@ func (l *Line) read(facts bool) bool {
 		case value == nil:
 			err = d.pass()
 		case m.name == "facts" && !facts:
-			value, err = nil, d.value(shapeOf(to.Type().Elem()), reflect.Value{})
+			l.brief, value = value.(*Facts), nil
+			d.brief = true
+			err = d.value(shapeOf(to.Type().Elem()), to.Elem())
+			d.brief = false
 		default:
 			err = d.value(shapeOf(to.Type().Elem()), to.Elem())
 		}
@@ -151,7 +155,7 @@ func (l *Line) read(facts bool) bool {
 
 // fault returns the first fault of a line: first of its JSON, then of its types, member by member.
 func (l *Line) fault() *BadLine {
-	l.members, l.values = nil, nil
+	l.members, l.values, l.brief = nil, nil, nil
 	s := &scanner{b: l.text}
 	if s.peek() != '{' {
 		if s.i == len(s.b) {
@@ -244,6 +248,17 @@ func (l *Line) Decode(name string, v any) error {
 	return nil
 }
 
+// Brief is [Line.Decode] for the facts, and stores only what naming the action and reading its output
+// require: the id and the format of the tool, and the name and the position of the first command. Of
+// facts that were decoded before it stores all.
+func (l *Line) Brief(f *Facts) error {
+	if l.brief == nil {
+		return l.Decode("facts", f)
+	}
+	*f = *l.brief
+	return nil
+}
+
 // Set replaces or appends a member. Nil lists and maps in v are written as empty ones.
 func (l *Line) Set(name string, v any) error {
 	from := reflect.ValueOf(v)
@@ -257,7 +272,7 @@ func (l *Line) Set(name string, v any) error {
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", name, err)
 	}
-	l.text = nil
+	l.changed(name)
 	i := l.index(name)
 	if i < 0 {
 		key, _ := encode(name)
@@ -281,7 +296,15 @@ func (l *Line) Delete(name string) {
 	if i < len(l.values) {
 		l.values = append(l.values[:i:i], l.values[i+1:]...)
 	}
+	l.changed(name)
+}
+
+// changed forgets what no longer agrees with the members.
+func (l *Line) changed(name string) {
 	l.text = nil
+	if name == "facts" {
+		l.brief = nil
+	}
 }
 
 // AppendTo appends the line with its newline. An unchanged line is written byte for byte as it was

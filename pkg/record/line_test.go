@@ -216,3 +216,25 @@ func TestInterruptibleReadsAll(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
+
+// TestBrief: brief facts are those of the line as it is now.
+func TestBrief(t *testing.T) {
+	l, err := ParseLine(wide(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f Facts
+	if err := l.Brief(&f); err != nil || f.Tool.ID != "go-vet" || f.Tool.Managed || len(f.Shell.Commands) != 1 || f.Shell.Commands[0].Name != "go" || f.Shell.Commands[0].Raw != "" {
+		t.Errorf("%v: %+v", err, f)
+	}
+	if err := l.Set("facts", Facts{Tool: Tool{ID: "other", Managed: true}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Brief(&f); err != nil || f.Tool.ID != "other" || len(f.Shell.Commands) != 0 {
+		t.Errorf("%v: %+v", err, f)
+	}
+	l.Delete("facts")
+	if err := l.Brief(&f); !errors.Is(err, ErrAbsent) {
+		t.Errorf("%v: %+v", err, f)
+	}
+}

@@ -98,12 +98,12 @@ type Parent struct {
 
 // Facts is what the analysis has established about an [Action]. Lists are never null.
 type Facts struct {
-	Shell        Shell        `json:"shell" required:"true"`
+	Shell        Shell        `json:"shell" required:"true" brief:"true"`
 	Git          []Git        `json:"git" required:"true"`
 	Files        []File       `json:"files" required:"true"`
 	Ethos        []Ethos      `json:"ethos,omitempty"`    // absent if there is none
 	Services     []Service    `json:"services,omitempty"` // absent if there is none
-	Tool         Tool         `json:"tool" required:"true"`
+	Tool         Tool         `json:"tool" required:"true" brief:"true"`
 	Capabilities Capabilities `json:"capabilities" required:"true"` // effective: the tool's, narrowed and granted
 	Repo         Repo         `json:"repo" required:"true"`
 	// Incomplete names what could not be established; see the Incomplete constants.
@@ -130,10 +130,10 @@ const (
 type Shell struct {
 	IR            string    `json:"ir,omitempty"` // version of this analysis: "1"
 	Parsed        bool      `json:"parsed"`
-	Error         string    `json:"error,omitempty"`      // the parse error, with line:column
-	Unfinished    bool      `json:"unfinished,omitempty"` // a shell that reads it line by line would wait for more input: an open quote, loop or here-document
-	Risks         []string  `json:"risks"`                // sorted, unique codes
-	Commands      []Command `json:"commands"`             // in source order
+	Error         string    `json:"error,omitempty"`       // the parse error, with line:column
+	Unfinished    bool      `json:"unfinished,omitempty"`  // a shell that reads it line by line would wait for more input: an open quote, loop or here-document
+	Risks         []string  `json:"risks"`                 // sorted, unique codes
+	Commands      []Command `json:"commands" brief:"true"` // in source order
 	Reads         []PathUse `json:"reads"`
 	Writes        []PathUse `json:"writes"`
 	Unresolved    bool      `json:"unresolved"`     // a command name is not static
@@ -143,15 +143,15 @@ type Shell struct {
 // Command is one simple command in canonical form: quotes and wrappers are removed, aliases and
 // functions of the same script are followed.
 type Command struct {
-	Name        string       `json:"name"`     // base name; "" if dynamic
-	Path        string       `json:"path"`     // the command word as written after unquoting: rm, /bin/rm, ./x
-	Argv        []*string    `json:"argv"`     // unquoted words, Argv[0] the command; null if a word is not static
-	Raw         string       `json:"raw"`      // source text of the whole command
-	Wrappers    []string     `json:"wrappers"` // outermost first: sudo, env, timeout
-	Within      []string     `json:"within"`   // enclosing constructs, outermost first: if, subshell, function:f, sh -c
-	Depth       int          `json:"depth"`    // how often nested code was parsed again; 0 is the script itself
-	Line        int          `json:"line"`     // 1-based, in the outermost script
-	Column      int          `json:"column"`   // 1-based, bytes
+	Name        string       `json:"name" brief:"true"`   // base name; "" if dynamic
+	Path        string       `json:"path"`                // the command word as written after unquoting: rm, /bin/rm, ./x
+	Argv        []*string    `json:"argv"`                // unquoted words, Argv[0] the command; null if a word is not static
+	Raw         string       `json:"raw"`                 // source text of the whole command
+	Wrappers    []string     `json:"wrappers"`            // outermost first: sudo, env, timeout
+	Within      []string     `json:"within"`              // enclosing constructs, outermost first: if, subshell, function:f, sh -c
+	Depth       int          `json:"depth"`               // how often nested code was parsed again; 0 is the script itself
+	Line        int          `json:"line" brief:"true"`   // 1-based, in the outermost script
+	Column      int          `json:"column" brief:"true"` // 1-based, bytes
 	Background  bool         `json:"background"`
 	PipedFrom   []string     `json:"piped_from"` // names of the commands upstream in its pipeline, first to last
 	PipedTo     []string     `json:"piped_to"`   // names of the commands downstream, first to last
@@ -246,9 +246,9 @@ type Widening struct {
 
 // Tool is the catalog entry that the action matches; ID "" if none does.
 type Tool struct {
-	ID           string       `json:"id"`
+	ID           string       `json:"id" brief:"true"`
 	Category     string       `json:"category,omitempty"`
-	Format       string       `json:"format,omitempty"` // output format, for findings
+	Format       string       `json:"format,omitempty" brief:"true"` // output format, for findings
 	Managed      bool         `json:"managed"`
 	Capabilities Capabilities `json:"capabilities"` // as declared in the catalog
 }

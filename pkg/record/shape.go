@@ -20,6 +20,7 @@ type shape struct {
 	fields   []*shape
 	required uint64 // bit i: field i has the tag required
 	omit     uint64 // bit i: field i has omitempty
+	brief    uint64 // bit i: field i has the tag brief; see [Line.Brief]
 }
 
 // raw is the kind of a [json.RawMessage].
@@ -76,6 +77,9 @@ func (s *shape) addFields(made map[reflect.Type]*shape) {
 		s.fields = append(s.fields, newShape(f.Type, made))
 		if f.Tag.Get("required") == "true" {
 			s.required |= 1 << i
+		}
+		if f.Tag.Get("brief") == "true" {
+			s.brief |= 1 << i
 		}
 		if strings.Contains(options, "omitempty") {
 			s.omit |= 1 << i

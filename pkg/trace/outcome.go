@@ -56,7 +56,7 @@ func NewEntry(l *record.Line) (*Entry, error) {
 		optional(l.Decode("time", &e.Time)),
 		l.Decode("action", &e.Action),
 		optional(l.Decode("actor", &e.Actor)),
-		skimFacts(l.Raw("facts"), &e.Facts),
+		optional(l.Brief(&e.Facts)),
 		take(l.Decode("decision", &d), &e.Decision, &d),
 		take(l.Decode("result", &r), &e.Result, &r),
 	)

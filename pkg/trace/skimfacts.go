@@ -2,20 +2,9 @@ package trace
 
 import (
 	"bytes"
-	"errors"
 
 	"ethos/pkg/record"
 )
-
-// skimFacts decodes the facts of an entry from checked text, or nil if there are none.
-func skimFacts(text []byte, f *record.Facts) error {
-	if s := (skimmer{b: text}); text != nil {
-		if s.facts(text, f); s.bad {
-			return errors.New("facts: not an object")
-		}
-	}
-	return nil
-}
 
 // facts decodes the tool's id and format, and the name and position of the first command.
 func (s *skimmer) facts(value []byte, f *record.Facts) {
