@@ -8,9 +8,11 @@ type ruleSet uint64
 // automaton finds any of a set of words in one pass (Aho and Corasick, 1975). It ignores the case
 // of ASCII letters.
 type automaton struct {
-	class [256]uint8
-	next  [][]uint16 // state × class
-	found []ruleSet  // rules whose anchors end in this state
+	class   [256]uint8
+	next    [][]uint16 // state × class
+	found   []ruleSet  // rules whose anchors end in this state
+	classes uint32
+	steps   []uint32 // next as one list: what follows is the index of its first class, doubled, and 1 if it is in found
 }
 
 var anchors = sync.OnceValue(func() *automaton {
@@ -37,18 +39,18 @@ const (
 // anchors, or from shortly before the anchor in a long line, to well after it.
 func (a *automaton) look(text string) map[int][]window {
 	var out map[int][]window
-	state, line := uint16(0), 0
+	state, line := uint32(0), 0
 	for i := range len(text) {
 		c := text[i]
 		if c == '\n' {
 			state, line = 0, i+1
 			continue
 		}
-		state = a.next[state][a.class[c]]
-		hits := a.found[state]
-		if hits == 0 {
+		step := a.steps[state+uint32(a.class[c])]
+		if state = step / 2; step%2 == 0 {
 			continue
 		}
+		hits := a.found[state/a.classes]
 		if out == nil {
 			out = map[int][]window{}
 		}
@@ -92,6 +94,7 @@ func newAutomaton(words map[string]ruleSet) *automaton {
 		a.found[state] |= set
 	}
 	a.link()
+	a.flatten(classes)
 	return a
 }
 
@@ -135,6 +138,19 @@ func (a *automaton) link() {
 			}
 			fail[child] = a.next[fail[state]][c]
 			queue = append(queue, child)
+		}
+	}
+}
+
+func (a *automaton) flatten(classes int) {
+	a.classes = uint32(classes)
+	for _, row := range a.next {
+		for _, state := range row {
+			step := uint32(state) * a.classes * 2
+			if a.found[state] != 0 {
+				step++
+			}
+			a.steps = append(a.steps, step)
 		}
 	}
 }

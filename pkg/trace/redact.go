@@ -27,43 +27,45 @@ const (
 //
 // A Redactor may be used by one goroutine at a time. Redacting twice changes nothing more.
 type Redactor struct {
-	key    func() ([]byte, error) // called for the first secret
-	secret []byte
-	keys   map[string]bool   // cached results of secretName by member name
-	names  map[string]string // cached member names
+	key     func() ([]byte, error) // called for the first secret
+	secret  []byte
+	members map[string]*member // by name as written: records repeat the same names
+	root    member             // the name of what has none
 }
 
-// maxKeys limits the cached member names.
-const maxKeys = 4096
-
-// secretKey is secretName with a cache, because records repeat the same names.
-func (r *Redactor) secretKey(name string) bool {
-	is, known := r.keys[name]
-	if !known {
-		is = secretName(name)
-		if r.keys == nil {
-			r.keys = map[string]bool{}
-		}
-		if len(r.keys) < maxKeys {
-			r.keys[name] = is
-		}
-	}
-	return is
+// member is what the name of a JSON member says about its value.
+type member struct {
+	name    string
+	secret  bool
+	written string  // in quotes, with a colon
+	known   bool    // it is in Redactor.members
+	next    *member // a known one that followed it
+	first   *member // a known one with which its value began
 }
 
-// name returns string(raw) without a new allocation for repeated names.
-func (r *Redactor) name(raw []byte) string {
-	if known, ok := r.names[string(raw)]; ok {
-		return known
+const (
+	maxMembers    = 4096
+	maxMemberName = 100
+)
+
+// member returns what the text between the quotes of a name says.
+func (r *Redactor) member(raw string, escaped bool) *member {
+	if m := r.members[raw]; m != nil {
+		return m
 	}
-	if r.names == nil {
-		r.names = map[string]string{}
+	m := &member{written: `"` + raw + `":`}
+	m.name = m.written[1 : len(raw)+1] // not raw, which would keep the whole line
+	if escaped {
+		m.name = unquote(`"` + raw + `"`)
 	}
-	name := string(raw)
-	if len(r.names) < maxKeys && len(name) < 100 {
-		r.names[name] = name
+	m.secret = secretName(m.name)
+	if m.known = len(r.members) < maxMembers && len(raw) <= maxMemberName; m.known {
+		if r.members == nil {
+			r.members = map[string]*member{}
+		}
+		r.members[m.written[1:len(raw)+1]] = m
 	}
-	return name
+	return m
 }
 
 // NewRedactor returns a redactor without a store. Its marks can be compared only with each other.

@@ -10,41 +10,41 @@ import (
 // JSON removes the secrets from the string values of a valid JSON text, and returns their number. A
 // value without secrets is unchanged byte for byte. Member names are kept.
 func (r *Redactor) JSON(text []byte) ([]byte, int) {
-	w := jsonRedactor{r: r, in: text}
-	w.value(place{})
+	w := jsonRedactor{r: r, in: string(text)}
+	w.value(&place{key: &r.root, within: &r.root})
 	if w.count == 0 {
 		return text, 0
 	}
-	return append(w.out, text[w.copied:]...), w.count
+	return append(w.out, w.in[w.copied:]...), w.count
 }
 
 // place describes the position of a value.
 type place struct {
-	key     string // name of the enclosing member
-	within  string // name of the member around that, ignoring arrays
-	name    string // value of the sibling member "name" or "key": {"name":"TOKEN","value":"x"}
-	before  string // the previous array element
-	command string // the first element of its array: argv
-	login   bool   // "login" is among the previous elements
+	key     *member // the enclosing member
+	within  *member // the member around that, ignoring arrays
+	name    string  // value of the sibling member "name" or "key": {"name":"TOKEN","value":"x"}
+	before  string  // the previous array element
+	command string  // the first element of its array: argv
+	login   bool    // "login" is among the previous elements
 }
 
 // jsonRedactor copies a valid JSON text with changes.
 type jsonRedactor struct {
 	r      *Redactor
-	in     []byte
+	in     string
 	at     int
 	out    []byte
 	copied int // in[:copied] is in out
 	count  int
 }
 
-func (w *jsonRedactor) value(p place) string {
-	w.space()
-	switch w.in[w.at] {
+// value redacts the value at the cursor. It returns the original value of a string.
+func (w *jsonRedactor) value(p *place) string {
+	switch w.peek() {
 	case '{':
 		w.object(p.key)
 	case '[':
-		w.array(p)
+		w.array(*p)
 	case '"':
 		return w.text(p)
 	default:
@@ -53,28 +53,41 @@ func (w *jsonRedactor) value(p place) string {
 	return ""
 }
 
-func (w *jsonRedactor) object(within string) {
+func (w *jsonRedactor) object(within *member) {
 	w.at++
-	var name string
-	for w.space(); w.in[w.at] != '}'; w.space() {
-		key := w.literal(w.r.name)
-		w.space()
-		w.at++ // ':'
-		value := w.value(place{key: key, within: within, name: name})
-		if key == "name" || key == "key" {
-			name = value
+	p := place{within: within}
+	for next := &within.first; w.peek() != '}'; next = &p.key.next {
+		p.key = w.name(next)
+		value := w.value(&p)
+		if p.key.name == "name" || p.key.name == "key" {
+			p.name = value
 		}
 		w.comma()
 	}
 	w.at++
 }
 
+// name reads a name and the colon. The name that stood here last time is tried before it is read.
+func (w *jsonRedactor) name(last **member) *member {
+	if m := *last; m != nil && strings.HasPrefix(w.in[w.at:], m.written) {
+		w.at += len(m.written)
+		return m
+	}
+	m := w.r.member(w.quoted())
+	w.peek()
+	w.at++ // ':'
+	if m.known {
+		*last = m
+	}
+	return m
+}
+
 func (w *jsonRedactor) array(p place) {
 	w.at++
 	p.before, p.command, p.login = "", "", false
 	first := true
-	for w.space(); w.in[w.at] != ']'; w.space() {
-		value := w.value(p)
+	for w.peek() != ']' {
+		value := w.value(&p)
 		if first {
 			p.command, first = path.Base(value), false
 		}
@@ -86,27 +99,29 @@ func (w *jsonRedactor) array(p place) {
 }
 
 // text redacts one string and returns its original value.
-func (w *jsonRedactor) text(p place) string {
+func (w *jsonRedactor) text(p *place) string {
 	start := w.at
-	plain := w.literal(func(raw []byte) string { return string(raw) })
-	out, n := w.redact(plain, p)
-	if n > 0 {
+	plain, escaped := w.quoted()
+	if escaped {
+		plain = unquote(w.in[start:w.at])
+	}
+	if out, n := w.redact(plain, p); n > 0 {
 		w.replace(start, out)
 		w.count += n
 	}
 	return plain
 }
 
-func (w *jsonRedactor) redact(plain string, p place) (string, int) {
+func (w *jsonRedactor) redact(plain string, p *place) (string, int) {
 	switch {
 	case plain == "" || reference(plain):
 		return plain, 0
-	case p.key == "base64":
+	case p.key.name == "base64":
 		return w.r.encoded(plain)
-	case w.r.secretKey(p.key) || p.key == "value" && w.r.secretKey(p.name):
+	case p.key.secret || p.key.name == "value" && secretName(p.name):
 		return w.r.mark("value", plain), 1
 	}
-	read := reading{prose: p.key == "text" || p.key == "message", hosts: p.within == "connections" || p.within == "denials"}
+	read := reading{prose: p.key.name == "text" || p.key.name == "message", hosts: p.within.name == "connections" || p.within.name == "denials"}
 	found := read.secrets(plain)
 	if s, ok := optionValue(p, plain); ok {
 		found = separate(plain, inOrder(append(found, s)))
@@ -116,7 +131,7 @@ func (w *jsonRedactor) redact(plain string, p place) (string, int) {
 
 // optionValue finds the secret in an argument: ["--password","x"], ["curl","-u","name:x"],
 // ["mysql","-px"].
-func optionValue(p place, value string) (span, bool) {
+func optionValue(p *place, value string) (span, bool) {
 	whole := span{0, len(value), "option"}
 	switch attached := len(value) > 2 && value[:2] == "-p"; {
 	case p.command == "":
@@ -146,13 +161,13 @@ func optionValue(p place, value string) (span, bool) {
 }
 
 // scalar redacts a number with a secret name.
-func (w *jsonRedactor) scalar(p place) {
+func (w *jsonRedactor) scalar(p *place) {
 	start := w.at
-	for w.at < len(w.in) && !bytes.ContainsRune([]byte(",]} \t\r\n"), rune(w.in[w.at])) {
+	for w.at < len(w.in) && !isDelimiter(w.in[w.at]) {
 		w.at++
 	}
-	if c := w.in[start]; w.r.secretKey(p.key) && (c == '-' || c >= '0' && c <= '9') {
-		w.replace(start, w.r.mark("value", string(w.in[start:w.at])))
+	if c := w.in[start]; p.key.secret && (c == '-' || c >= '0' && c <= '9') {
+		w.replace(start, w.r.mark("value", w.in[start:w.at]))
 		w.count++
 	}
 }
@@ -166,37 +181,36 @@ func (w *jsonRedactor) replace(start int, text string) {
 	w.copied = w.at
 }
 
-// literal parses a string and returns its value. If the string has no escapes, plain converts its
-// bytes.
-func (w *jsonRedactor) literal(plain func([]byte) string) string {
-	start := w.at
-	w.at++
-	escaped := false
-	for w.in[w.at] != '"' {
+// quoted skips the string at the cursor. It returns the text between its quotes, and whether that
+// contains escapes.
+func (w *jsonRedactor) quoted() (raw string, escaped bool) {
+	start := w.at + 1
+	for w.at = start; w.in[w.at] != '"'; w.at++ {
 		if w.in[w.at] == '\\' {
 			escaped = true
 			w.at++
 		}
-		w.at++
 	}
 	w.at++
-	if !escaped {
-		return plain(w.in[start+1 : w.at-1])
-	}
-	var s string
-	_ = json.Unmarshal(w.in[start:w.at], &s) // already validated
+	return w.in[start : w.at-1], escaped
+}
+
+// unquote decodes a valid JSON string.
+func unquote(quoted string) (s string) {
+	_ = json.Unmarshal([]byte(quoted), &s)
 	return s
 }
 
-func (w *jsonRedactor) space() {
-	for w.at < len(w.in) && (w.in[w.at] == ' ' || w.in[w.at] == '\t' || w.in[w.at] == '\n' || w.in[w.at] == '\r') {
+// peek skips space and returns the next byte.
+func (w *jsonRedactor) peek() byte {
+	for w.in[w.at] <= ' ' {
 		w.at++
 	}
+	return w.in[w.at]
 }
 
 func (w *jsonRedactor) comma() {
-	w.space()
-	if w.in[w.at] == ',' {
+	if w.peek() == ',' {
 		w.at++
 	}
 }

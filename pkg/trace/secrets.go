@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // rule finds secrets of one kind. Its expression is tried only near its anchors, lower-case words
@@ -207,6 +208,9 @@ func marksIn(text string) (marks []span) {
 // reference reports whether a value only refers to a secret: $TOKEN, ${TOKEN}, $(cat f), %s,
 // <token>, ***.
 func reference(value string) bool {
+	if value != "" && value[0] < utf8.RuneSelf && strings.IndexByte("\"'$%<{*x.", value[0]) < 0 {
+		return false // none of what follows begins so
+	}
 	value = strings.Trim(value, `"'`)
 	return value == "" || strings.HasPrefix(value, "$") || strings.HasPrefix(value, "%") || strings.HasPrefix(value, "<") ||
 		strings.HasPrefix(value, "{{") || strings.HasPrefix(value, markOpen) || len(value) >= 3 && strings.Trim(value, "*x.…") == ""
