@@ -58,7 +58,11 @@ type decoder struct {
 	scanner
 	path  []place // of the value at the cursor
 	brief bool    // only fields with the tag brief are stored, and of a list the first element
+	done  checked // nil: every value is checked
 }
+
+// checked has values that were found to be valid, by type.
+type checked map[*shape]*Repeated
 
 func newDecoder(s scanner) *decoder { return &decoder{scanner: s, path: make([]place, 0, 16)} }
 
@@ -224,6 +228,32 @@ func (d *decoder) structure(t *shape, v reflect.Value) *BadLine {
 	if d.peek() != '{' {
 		return d.wrongType("an object")
 	}
+	if t.repeats && d.done != nil && !v.IsValid() {
+		return d.repeated(t)
+	}
+	return d.fields(t, v)
+}
+
+// repeated checks an object, unless it is equal to an earlier one.
+func (d *decoder) repeated(t *shape) *BadLine {
+	known := d.done[t]
+	if known == nil {
+		known = &Repeated{}
+		d.done[t] = known
+	}
+	if n := Leads(known, d.b[d.i:]); n > 0 {
+		d.i += n
+		return nil
+	}
+	start := d.i
+	err := d.fields(t, reflect.Value{})
+	if err == nil {
+		Remember(known, d.b[start:d.i])
+	}
+	return err
+}
+
+func (d *decoder) fields(t *shape, v reflect.Value) *BadLine {
 	if err := d.enter(); err != nil {
 		return err
 	}

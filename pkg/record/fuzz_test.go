@@ -69,7 +69,7 @@ func onePass(t *testing.T, text []byte) {
 	}
 	for _, facts := range []bool{true, false} {
 		one, two := &Line{text: text}, &Line{text: text}
-		accepted, fault := one.read(facts), two.fault()
+		accepted, fault := one.read(facts, nil), two.fault()
 		if accepted != (fault == nil) {
 			t.Fatalf("in one pass %v, in two %v: %q", accepted, fault, text)
 		}

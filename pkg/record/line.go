@@ -100,22 +100,22 @@ func (l *Line) put(name string, v any) {
 
 // ParseLine checks one line, without its newline, and returns it. The error is a [*BadLine]. The
 // facts are checked and, except for [Line.Brief], not decoded: [Line.Decode] does that.
-func ParseLine(text []byte) (*Line, error) { return parseLine(text, false) }
+func ParseLine(text []byte) (*Line, error) { return parseLine(text, false, nil) }
 
-func parseLine(text []byte, facts bool) (*Line, error) {
+func parseLine(text []byte, facts bool, done checked) (*Line, error) {
 	l := &Line{text: bytes.Clone(text)}
-	if err := l.parse(facts); err != nil {
+	if err := l.parse(facts, done); err != nil {
 		err.ID = l.id
 		return nil, err.from(text)
 	}
 	return l, nil
 }
 
-func (l *Line) parse(facts bool) *BadLine {
+func (l *Line) parse(facts bool, done checked) *BadLine {
 	if !utf8.Valid(l.text) {
 		return bad(CodeInvalidUTF8, "invalid UTF-8")
 	}
-	if !l.read(facts) {
+	if !l.read(facts, done) {
 		if err := l.fault(); err != nil {
 			return err
 		}
@@ -126,9 +126,10 @@ func (l *Line) parse(facts bool) *BadLine {
 
 // read reads the members in one pass. The facts are only checked, unless they are to be decoded. It
 // returns false for a line with any fault, which fault then finds.
-func (l *Line) read(facts bool) bool {
+func (l *Line) read(facts bool, done checked) bool {
 	l.members, l.values = make([]member, 0, 8), make([]any, 0, 8)
 	d := newDecoder(scanner{b: l.text})
+	d.done = done
 	if d.peek() != '{' {
 		return false
 	}

@@ -238,3 +238,31 @@ func TestBrief(t *testing.T) {
 		t.Errorf("%v: %+v", err, f)
 	}
 }
+
+// TestReaderRepeats: a line is checked the same whatever came before it.
+func TestReaderRepeats(t *testing.T) {
+	line := string(wide(t))
+	const at = `"capabilities":{"sandbox_profile":"lint-offline"`
+	lines := []string{
+		line, line,
+		strings.Replace(line, at, `"capabilities":{"sandbox_profile":1`, 1),              // the tool's
+		strings.Replace(line, `"capabilities":{`, `"capabilities":{"x":1,`, 2),           // both
+		strings.Replace(line, `"granted_by":[]}`, `"granted_by":[],"granted_by":[]}`, 1), // named twice
+		strings.Replace(line, `"granted_by":[]}`, `"granted_by":[]}}`, 1),                // and more after it
+		strings.Replace(line, `"granted_by":[]}`, `"granted_by":[]`, 1),                  // and its end
+		line, strings.ReplaceAll(line, at, ` "capabilities" : { "sandbox_profile":"lint-offline"`), line, // other space
+	}
+	r := NewReader(strings.NewReader(strings.Join(lines, "\n")), 0)
+	for i, line := range lines {
+		if i > 1 && i < 7 && line == lines[0] {
+			t.Fatalf("line %d is not changed", i)
+		}
+		_, want := ParseLine([]byte(line))
+		if _, err := r.Next(); (err == nil) != (want == nil) || err != nil && err.Error() != want.Error() {
+			t.Errorf("line %d: %v, alone %v", i, err, want)
+		}
+		if refused := i > 1 && i < 7; refused != (want != nil) {
+			t.Errorf("line %d: %v", i, want)
+		}
+	}
+}

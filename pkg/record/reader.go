@@ -23,6 +23,7 @@ type Reader struct {
 	line int
 	took int // bytes that the last line took, with its newline
 	buf  []byte
+	done checked
 }
 
 // NewReader returns a reader of lines of at most max bytes from in; max 0 means [DefaultMaxLine].
@@ -30,7 +31,7 @@ func NewReader(in io.Reader, max int) *Reader {
 	if max <= 0 {
 		max = DefaultMaxLine
 	}
-	return &Reader{in: bufio.NewReaderSize(in, 64<<10), max: max}
+	return &Reader{in: bufio.NewReaderSize(in, 64<<10), max: max, done: checked{}}
 }
 
 // LineNumber returns the 1-based number of the line returned last.
@@ -62,7 +63,7 @@ func (r *Reader) Next() (*Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := parseLine(text, r.Facts)
+	l, err := parseLine(text, r.Facts, r.done)
 	var bad *BadLine
 	if errors.As(err, &bad) && !complete {
 		bad.Code = CodeTruncated

@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"strings"
+
+	"ethos/pkg/record"
 )
 
 const (
@@ -37,10 +39,11 @@ type Redactor struct {
 type member struct {
 	name    string
 	secret  bool
-	written string  // in quotes, with a colon
-	known   bool    // it is in Redactor.members
-	next    *member // a known one that followed it
-	first   *member // a known one with which its value began
+	written string           // in quotes, with a colon
+	known   bool             // it is in Redactor.members
+	next    *member          // a known one that followed it
+	first   *member          // a known one with which its value began
+	clean   *record.Repeated // values without a secret; nil for a name whose values are not remembered
 }
 
 const (
@@ -59,6 +62,9 @@ func (r *Redactor) member(raw string, escaped bool) *member {
 		m.name = unquote(`"` + raw + `"`)
 	}
 	m.secret = secretName(m.name)
+	if m.name == "capabilities" || m.name == "repo" {
+		m.clean = &record.Repeated{}
+	}
 	if m.known = len(r.members) < maxMembers && len(raw) <= maxMemberName; m.known {
 		if r.members == nil {
 			r.members = map[string]*member{}

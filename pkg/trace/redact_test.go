@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -159,6 +160,38 @@ func TestRedactBase64(t *testing.T) {
 	plain, err := base64.StdEncoding.DecodeString(got["base64"])
 	if err != nil || bytes.Contains(plain, []byte("hunter2abc")) || !bytes.HasPrefix(plain, []byte{0xff, 0xfe, '\n'}) {
 		t.Errorf("plain = %q, %v", plain, err)
+	}
+}
+
+// TestRedactRepeats: an object is redacted the same whatever came before it.
+func TestRedactRepeats(t *testing.T) {
+	const plain, secret = `{"env":{"set":{"HOME":"x"}}}`, `{"env":{"set":{"API_TOKEN":"x"}}}`
+	one := NewRedactor()
+	for _, text := range []string{
+		plain, plain, secret, secret, plain, `{"env":{"set":{"HOME":"x","API_TOKEN":"x"}}}`, `{"env":{"set":{"HOME":"x"}},"token":"x"}`, secret,
+	} {
+		for _, key := range []string{"capabilities", "repo", "other", "capabilities"} {
+			line := []byte(`{"` + key + `":` + text + `,"after":["tool","--password","y"]}`)
+			got, n := one.JSON(line)
+			want, m := NewRedactor().JSON(line)
+			if wanted := 1 + strings.Count(strings.ToLower(text), "token"); n != m || n != wanted || markExpr.ReplaceAllString(string(got), "M") != markExpr.ReplaceAllString(string(want), "M") {
+				t.Errorf("%s: %d: %s, alone %d: %s", line, n, got, m, want)
+			}
+		}
+	}
+}
+
+// TestRedactNames: a name means the same however often it occurs, and next to whatever other names.
+func TestRedactNames(t *testing.T) {
+	one := NewRedactor()
+	for i := range 3 * maxMembers {
+		line := fmt.Appendf(nil, `{"name%d":"x","token":"y","name%d_token" : "z","\u0074oken":"v"}`, i, i%7)
+		if out, n := one.JSON(line); n != 3 || bytes.Contains(out, []byte(`"y"`)) || bytes.Contains(out, []byte(`"z"`)) || bytes.Contains(out, []byte(`"v"`)) {
+			t.Fatalf("%s: %d: %s", line, n, out)
+		}
+	}
+	if len(one.members) > maxMembers {
+		t.Errorf("%d names are remembered", len(one.members))
 	}
 }
 

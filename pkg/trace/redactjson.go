@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"path"
 	"strings"
+
+	"ethos/pkg/record"
 )
 
 // JSON removes the secrets from the string values of a valid JSON text, and returns their number. A
@@ -42,7 +44,7 @@ type jsonRedactor struct {
 func (w *jsonRedactor) value(p *place) string {
 	switch w.peek() {
 	case '{':
-		w.object(p.key)
+		w.repeated(p.key)
 	case '[':
 		w.array(*p)
 	case '"':
@@ -51,6 +53,19 @@ func (w *jsonRedactor) value(p *place) string {
 		w.scalar(p)
 	}
 	return ""
+}
+
+// repeated redacts an object, unless it is equal to an earlier one that had no secret. What is a
+// secret in an object depends on nothing else than the object and the name that it has.
+func (w *jsonRedactor) repeated(key *member) {
+	start, count := w.at, w.count
+	if key.clean == nil {
+		w.object(key)
+	} else if n := record.Leads(key.clean, w.in[w.at:]); n > 0 {
+		w.at += n
+	} else if w.object(key); w.count == count {
+		record.Remember(key.clean, w.in[start:w.at])
+	}
 }
 
 func (w *jsonRedactor) object(within *member) {
