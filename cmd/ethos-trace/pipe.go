@@ -168,9 +168,11 @@ func (p *pipe) redact(l *record.Line) (*record.Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	var o record.Output
-	if err := l.Decode("output", &o); err == nil && o.Action == nil {
-		return l, p.redactPiece(l, o, r)
+	if l.Kind() == record.LineOutput {
+		var o record.Output
+		if err := l.Decode("output", &o); err == nil && o.Action == nil {
+			return l, p.redactPiece(l, o, r)
+		}
 	}
 	p.text = l.AppendTo(p.text[:0])
 	text, n := r.JSON(p.text[:len(p.text)-1])

@@ -116,13 +116,13 @@ func (s *stores) store(dir, space string) (*trace.Store, error) {
 // redactor returns the redactor of the store that the line will be kept in, so that marks can be
 // compared there.
 func (s *stores) redactor(l *record.Line) (*trace.Redactor, error) {
-	var a record.Action
-	if l.Kind() == record.LineAction {
-		if err := l.Decode("action", &a); err != nil {
-			return nil, err
-		}
-	}
 	if l.Kind() != record.LineOutput && !s.off {
+		var a record.Action
+		if l.Kind() == record.LineAction {
+			if err := l.Decode("action", &a); err != nil {
+				return nil, err
+			}
+		}
 		if store, err := s.store(s.dir(a.Workspace), a.Workspace); err == nil {
 			return store.Redactor()
 		}

@@ -27,6 +27,13 @@ const (
 // ErrAbsent is returned by [Line.Decode] for a member that the line does not have.
 var ErrAbsent = errors.New("member is absent")
 
+// absent is the name of a member that a line does not have.
+type absent string
+
+func (a absent) Error() string { return string(a) + ": " + ErrAbsent.Error() }
+
+func (a absent) Unwrap() error { return ErrAbsent }
+
 // prefixBytes is the longest [Error.InputPrefix], in bytes.
 const prefixBytes = 200
 

@@ -233,7 +233,7 @@ func (l *Line) Raw(name string) []byte {
 func (l *Line) Decode(name string, v any) error {
 	i := l.index(name)
 	if i < 0 {
-		return fmt.Errorf("%s: %w", name, ErrAbsent)
+		return absent(name)
 	}
 	to := reflect.ValueOf(v).Elem()
 	if i < len(l.values) && l.values[i] != nil {
@@ -332,7 +332,7 @@ func (l *Line) Subject() (string, error) {
 	for i, name := range []string{"action", "actor", "facts"} {
 		raw := l.Raw(name)
 		if raw == nil {
-			return "", fmt.Errorf("%s: %w", name, ErrAbsent)
+			return "", absent(name)
 		}
 		if i > 0 {
 			text = append(text, ',')

@@ -71,6 +71,44 @@ func TestParseLineRefuses(t *testing.T) {
 	}
 }
 
+// TestBadLineIsNamed: an error line has the id of the line it replaces, wherever that stands.
+func TestBadLineIsNamed(t *testing.T) {
+	for _, line := range []string{`{"schema":"ethos/v1","id":"a","action":1}`, `{"schema":"ethos/v1","action":1,"id":"a"}`, `{"action":{"kind":"exec","cwd":1},"id":"a","x":0}`} {
+		_, err := ParseLine([]byte(line))
+		var fault *BadLine
+		if !errors.As(err, &fault) || fault.ID != "a" {
+			t.Errorf("%s: %+v", line, fault)
+		}
+	}
+}
+
+// TestBadLinePath: an error names the value by its path.
+func TestBadLinePath(t *testing.T) {
+	line := string(wide(t))
+	for _, c := range []struct{ old, changed, path string }{
+		{`"set":{}`, `"set":{"A":"","B":1}`, "facts.tool.capabilities.env.set.B: want a string, found the number 1"},
+		{`"argv":["go","vet","./..."],"raw"`, `"argv":["go","vet",{}],"raw"`, "facts.shell.commands[0].argv[2]: want a string, found an object"},
+		{`"column":1`, `"column":1.5`, "facts.shell.commands[0].column: want an integer, found the number 1.5"},
+		{`"assignments":[]`, `"assignments":[{"name":"A","value":null,"x":1}]`, `facts.shell.commands[0].assignments[0]: no field "x"`},
+		{`"certain":true`, `"certain":[]`, "facts.shell.writes[0].certain: want true or false, found an array"},
+		{`"path":"a",`, ``, "facts.shell.writes[0]: missing: path"},
+		{`"network":{`, `"network":{"mode":"","mode":"",`, `key "mode" stands twice`},
+	} {
+		changed := strings.Replace(line, c.old, c.changed, 1)
+		if _, err := ParseLine([]byte(changed)); err == nil || !strings.Contains(err.Error(), c.path) {
+			t.Errorf("%s: %v", c.path, err)
+		}
+	}
+	var list []struct {
+		A int `json:"a"`
+	}
+	for text, want := range map[string]string{`[1]`: "line[0]: want an object", `[{"a":1},{"a":"x"}]`: "line[1].a: want an integer", `{}`: "line: want an array"} {
+		if err := DecodeStrict([]byte(text), &list); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestUnknownMembersSurviveByteForByte(t *testing.T) {
 	odd := `"x-\u0074race" : {"b":1.0, "a" : 1e2,"n":12345678901234567890}`
 	l, err := ParseLine([]byte(with(odd)))

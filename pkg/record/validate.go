@@ -18,12 +18,12 @@ func validID(id string) bool {
 
 // validate checks rules that the types do not express.
 func (l *Line) validate() *BadLine {
-	var schema string
-	if l.Decode("schema", &schema) != nil {
+	schema := decoded[string](l, "schema")
+	if schema == nil {
 		return bad(CodeMissingField, "line: missing: schema")
 	}
-	if schema != Schema {
-		return bad(CodeWrongSchema, "schema: want %q, found %.64q", Schema, schema)
+	if *schema != Schema {
+		return bad(CodeWrongSchema, "schema: want %q, found %.64q", Schema, *schema)
 	}
 	if l.id == "" {
 		return bad(CodeMissingField, "id: want a string of 1 to %d printable bytes", maxID)
@@ -44,8 +44,7 @@ func (l *Line) validateKind() *BadLine {
 	}
 	switch l.kind {
 	case LineOutput:
-		var out Output
-		l.load("output", &out)
+		out := decoded[Output](l, "output")
 		err := oneOf("output.stream", out.Stream, "stdout", "stderr")
 		if out.Action != nil {
 			err = first(err, out.Action.validate())
@@ -57,28 +56,36 @@ func (l *Line) validateKind() *BadLine {
 	return nil
 }
 
-// load decodes a member that check has decoded before. An absent member leaves v unchanged.
-func (l *Line) load(name string, v any) { _ = l.Decode(name, v) }
+// decoded returns the value of a member that was decoded when the line was read, or nil if it is
+// absent.
+func decoded[T any](l *Line, name string) *T {
+	i := l.index(name)
+	if i < 0 {
+		return nil
+	}
+	value, _ := l.values[i].(*T)
+	return value
+}
 
 func (l *Line) validateAction() *BadLine {
-	var stamp string
-	var action Action
-	actor := Actor{Mode: ModeSafe}
-	decision, result := Decision{Verdict: VerdictAllow}, Result{Status: StatusExited}
-	l.load("time", &stamp)
-	l.load("action", &action)
-	l.load("actor", &actor)
-	l.load("decision", &decision)
-	l.load("result", &result)
+	stamp := ""
+	if text := decoded[string](l, "time"); text != nil {
+		stamp = *text
+	}
 	if _, err := time.Parse(time.RFC3339Nano, stamp); err != nil {
 		return bad(CodeWrongValue, "time: want RFC 3339, found %.64q", stamp)
 	}
-	return first(
-		action.validate(),
-		actor.validate(),
-		oneOf("decision.verdict", decision.Verdict, VerdictAllow, VerdictWarn, VerdictAsk, VerdictDeny),
-		oneOf("result.status", result.Status, StatusExited, StatusSignaled, StatusTimeout, StatusOOM, StatusDenied),
-	)
+	err := decoded[Action](l, "action").validate()
+	if actor := decoded[Actor](l, "actor"); actor != nil {
+		err = first(err, actor.validate())
+	}
+	if d := decoded[Decision](l, "decision"); d != nil {
+		err = first(err, oneOf("decision.verdict", d.Verdict, VerdictAllow, VerdictWarn, VerdictAsk, VerdictDeny))
+	}
+	if r := decoded[Result](l, "result"); r != nil {
+		err = first(err, oneOf("result.status", r.Status, StatusExited, StatusSignaled, StatusTimeout, StatusOOM, StatusDenied))
+	}
+	return err
 }
 
 func (a *Actor) validate() *BadLine {

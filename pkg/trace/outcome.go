@@ -50,15 +50,13 @@ type Entry struct {
 // NewEntry decodes an action line. The error is a [*record.BadLine].
 func NewEntry(l *record.Line) (*Entry, error) {
 	e := &Entry{Line: l}
-	var d record.Decision
-	var r record.Result
 	err := errors.Join(
 		optional(l.Decode("time", &e.Time)),
 		l.Decode("action", &e.Action),
 		optional(l.Decode("actor", &e.Actor)),
 		optional(l.Brief(&e.Facts)),
-		take(l.Decode("decision", &d), &e.Decision, &d),
-		take(l.Decode("result", &r), &e.Result, &r),
+		take(l, "decision", &e.Decision),
+		take(l, "result", &e.Result),
 	)
 	return e, err
 }
@@ -79,11 +77,13 @@ func optional(err error) error {
 	return err
 }
 
-func take[T any](err error, to **T, v *T) error {
-	if err == nil {
-		*to = v
+// take decodes a member, if the line has it.
+func take[T any](l *record.Line, name string, to **T) error {
+	if !l.Has(name) {
+		return nil
 	}
-	return optional(err)
+	*to = new(T)
+	return l.Decode(name, *to)
 }
 
 // Outcome returns the outcome, taking the findings into account.
