@@ -40,14 +40,16 @@ type pipe struct {
 
 // item is one line, or the reason why there is none.
 type item struct {
-	line    *record.Line
-	err     error
-	number  int
-	waiting bool // nothing more is buffered
+	line   *record.Line
+	err    error
+	number int
 }
 
-// ticker is implemented by a sink that redraws while it waits.
-type ticker interface{ Tick() error }
+// ticker is implemented by a sink that redraws while it waits, flusher by one that buffers lines.
+type (
+	ticker  interface{ Tick() error }
+	flusher interface{ Flush() error }
+)
 
 const (
 	tickEvery = 100 * time.Millisecond
@@ -82,6 +84,9 @@ func (p *pipe) read(ctx context.Context, in io.Reader, maxLine int) error {
 					return err
 				}
 			}
+			if err := p.flush(); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -100,6 +105,17 @@ func (p *pipe) redraw() func() error {
 	return func() error { return nil }
 }
 
+// flush writes what was reported of the lines so far.
+func (p *pipe) flush() error {
+	if p.lines != nil {
+		return p.lines.Flush()
+	}
+	if f, ok := p.sink.(flusher); ok {
+		return f.Flush()
+	}
+	return nil
+}
+
 // atOnce is how many lines are handed over together, if they are there: each hand-over may have to
 // wake a thread.
 const atOnce = 32
@@ -115,7 +131,7 @@ func produce(ctx context.Context, r *record.Reader, to chan<- []item) {
 				ended = true
 				break
 			}
-			list = append(list, item{l, err, r.LineNumber(), r.Waiting()})
+			list = append(list, item{l, err, r.LineNumber()})
 			var fault *record.BadLine
 			ended = err != nil && !errors.As(err, &fault)
 		}
@@ -152,9 +168,6 @@ func (p *pipe) take(it item) error {
 	}
 	if err == nil && p.lines != nil {
 		err = p.lines.Write(l)
-		if err == nil && it.waiting {
-			err = p.lines.Flush()
-		}
 	}
 	return err
 }

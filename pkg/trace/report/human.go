@@ -18,7 +18,8 @@ const (
 )
 
 // Human writes lines for people: one per action, and a summary. On a terminal each running action
-// has a live line at the bottom. It is not safe for concurrent use.
+// has a live line at the bottom. Lines are buffered until Flush or Close. It is not safe for
+// concurrent use.
 type Human struct {
 	out     *bufio.Writer
 	style   style
@@ -70,7 +71,7 @@ func (h *Human) Action(e *trace.Entry) error {
 	again := h.summary.add(e)
 	h.line(e, again)
 	if again > 1 {
-		return h.out.Flush()
+		return nil
 	}
 	h.why(e)
 	h.findings(e)
@@ -78,7 +79,7 @@ func (h *Human) Action(e *trace.Entry) error {
 	if e.Outcome() == trace.Failed {
 		h.tail(e)
 	}
-	return h.out.Flush()
+	return nil
 }
 
 // Bad writes the line of an error line.
@@ -86,8 +87,11 @@ func (h *Human) Bad(id string, e record.Error) error {
 	h.erase(id)
 	h.summary.addBad(e)
 	h.hang(h.style.outcome(trace.Denied, "invalid  ")+noteIndent, fmt.Sprintf("line %d of ethos-%s: %s: %s", e.Line, e.Stage, e.Code, e.Message))
-	return h.out.Flush()
+	return nil
 }
+
+// Flush writes the lines so far.
+func (h *Human) Flush() error { return h.out.Flush() }
 
 func (h *Human) erase(id string) {
 	if h.live != nil {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
@@ -64,7 +65,7 @@ func TestFolded(t *testing.T) {
 			h := NewHuman(&out, Terminal{}, testNow)
 			for _, e := range c.entries {
 				out.Reset()
-				if err := h.Action(e); err != nil {
+				if err := errors.Join(h.Action(e), h.Flush()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -80,7 +81,7 @@ func TestHumanHidesNothing(t *testing.T) {
 	var out bytes.Buffer
 	h := NewHuman(&out, Terminal{}, testNow)
 	e := entry(t, 1, script("echo ok\nrm -rf ~ #\u202e\x1b]0;x\x07\u200f"), denied(record.VerdictDeny, "p\x1b[2J", "m\rn", "r\b"))
-	if err := h.Action(e); err != nil {
+	if err := errors.Join(h.Action(e), h.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	if got := out.String(); !strings.Contains(got, "echo ok ⏎ rm -rf ~") || strings.ContainsAny(got, "\x1b\x07\r\b\u202e\u200f") {

@@ -75,17 +75,20 @@ func (l *list) close() {
 
 // encodeTo writes v on a line of its own, or indented on several.
 func encodeTo(w *bytes.Buffer, v any, prefix string, indent bool) error {
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
+	w.WriteByte('\n')
+	w.WriteString(prefix)
+	text := w
+	if indent {
+		text = &bytes.Buffer{}
+	}
+	e := json.NewEncoder(text)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	w.WriteByte('\n')
-	w.WriteString(prefix)
+	text.Truncate(text.Len() - 1) // the newline
 	if !indent {
-		_, err := w.Write(bytes.TrimSpace(text.Bytes()))
-		return err
+		return nil
 	}
-	return json.Indent(w, bytes.TrimSpace(text.Bytes()), prefix, "  ")
+	return json.Indent(w, text.Bytes(), prefix, "  ")
 }
