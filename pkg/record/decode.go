@@ -64,7 +64,7 @@ type decoder struct {
 // checked has values that were found to be valid, by type.
 type checked map[*shape]*Repeated
 
-func newDecoder(s scanner) *decoder { return &decoder{scanner: s, path: make([]place, 0, 16)} }
+func newDecoder(s scanner) *decoder { return &decoder{scanner: s, path: make([]place, 0, 8)} }
 
 // place is one step to a value in a record.
 type place struct {

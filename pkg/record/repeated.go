@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Repeated has the texts of some JSON objects that were examined before, the most recent ones of one
-// kind. The records of a work space repeat what was established about it and its tools: half of a
-// line. A text that begins with a complete object has that object there, so that an equal one needs
-// no second examination.
+// Repeated has the texts of some JSON objects of one kind that were examined before, the most recent
+// ones. The records of a work space repeat what was established about it and its tools, which is half
+// of a line. Text that begins like a whole object has that object there, so one comparison tells that
+// it needs no other examination, and where it ends.
 type Repeated struct {
 	texts [16]string
 	next  int // the one to replace
@@ -17,8 +17,10 @@ type Repeated struct {
 // maxRepeated is the longest object that is kept, in bytes.
 const maxRepeated = 16 << 10
 
-// repeats lists the types of the facts that most records of a work space have in common.
-var repeats = map[reflect.Type]bool{reflect.TypeFor[Capabilities](): true, reflect.TypeFor[Repo](): true}
+// repeats reports whether most records of a work space have such facts in common.
+func repeats(t reflect.Type) bool {
+	return t == reflect.TypeFor[Capabilities]() || t == reflect.TypeFor[Repo]()
+}
 
 // Leads returns the length of the known object with which the text begins, or 0.
 func Leads[T string | []byte](r *Repeated, text T) int {

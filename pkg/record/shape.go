@@ -14,7 +14,7 @@ type shape struct {
 	reflect.Type
 	kind     reflect.Kind
 	elem     *shape // of a pointer, list or map
-	repeats  bool
+	repeats  bool   // equal objects are checked once
 	byName   map[string]int
 	order    []string
 	keys     [][]byte // each name in quotes, with a colon
@@ -55,7 +55,7 @@ func newShape(t reflect.Type, made map[reflect.Type]*shape) *shape {
 	if s := made[t]; s != nil {
 		return s
 	}
-	s := &shape{Type: t, kind: t.Kind(), repeats: repeats[t]}
+	s := &shape{Type: t, kind: t.Kind(), repeats: repeats(t)}
 	made[t] = s
 	switch {
 	case t == rawMessage:
