@@ -622,8 +622,8 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "code.named_program", Pack: "core", Principle: "readable-intent", Effect: "ask",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, glob(\"{./,../,/tmp/,/var/tmp/}**\", c.path) && c.within.exists(w, w in [\"go -exec\", \"go -toolexec\", \"go -vettool\", \"CC=\", \"CXX=\", \"LD=\", \"AR=\", \"CPP=\", \"GCCGO=\", \"PKG_CONFIG=\"] || w.matches(\"^make [A-Z0-9_]+=$\"))) || shell.commands.exists(c, c.name == \"go\" && \"env\" in c.argv && \"-w\" in c.argv && c.argv.exists(a, a.matches(\"^(CC|CXX|AR|FC|GCCGO|PKG_CONFIG|GOFLAGS|GOTOOLCHAIN)=\")))",
-			Message:   "A build or check would start a program of the work space in place of a tool.",
+			When:      "shell.commands.exists(c, glob(\"{./,../,/tmp/,/var/tmp/}**\", c.path) && c.within.exists(w, w == \"tar\" || w.matches(\"^(make )?[A-Z0-9_]+=$|^(apt(-get|-cache|itude)?|bazel(isk)?|cabal|cargo|cc|c[+][+]|g[c+][c+]|clang([+][+])?|cmake|dpkg|gawk|ghc|go|install|man|(gcc-)?(ar|nm|ranlib)|ld([.](lld|gold))?|meson|mosh|p?npm|ocaml(opt|c|find)?|rpm(query)?|rsync|rustc|rustdoc|scp|sftp|sort|ssh(-add|-keygen)?|stack|svn|tcpdump|wget) -\"))) || shell.commands.exists(c, c.name == \"go\" && \"env\" in c.argv && \"-w\" in c.argv && c.argv.exists(a, a.matches(\"^(CC|CXX|AR|FC|GCCGO|PKG_CONFIG|GOFLAGS|GOTOOLCHAIN)=\")))",
+			Message:   "A tool would start or load a program of the work space in place of one of the system.",
 			Remedy:    "Run that program by itself, for example `./x`, where it can be read, or name a tool of the system, as in `make CC=clang`.",
 			Protected: true,
 			File:      "pack:core/code.yaml", Line: 277, Column: 5,
@@ -643,8 +643,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "292fa2c0fdf426cd5b2adad5436a36c9419d5c000471c14953949426eabb1647",
-		from:   21084, to: 22512,
+		digest: "9bd9b44b1ae0722c0d10db1a3f52e12d0b91eebdd79a21cd02bf89bfb3d9d7ba",
+		from:   21084, to: 22684,
 	},
 	{
 		policy: Policy{
@@ -734,7 +734,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "9084a94c86ef86be704ef81c14ca735a972acc599e37dfbb51b61462e2608cf0",
-		from:   22512, to: 26559,
+		from:   22684, to: 26731,
 	},
 	{
 		policy: Policy{
@@ -762,7 +762,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "ethos", "shell"},
 		digest: "9e502ec93e7d70840ac9b64d346c5cee1e1d5a6d2868f01948a81c3a0cc875f0",
-		from:   26559, to: 27422,
+		from:   26731, to: 27594,
 	},
 	{
 		policy: Policy{
@@ -818,7 +818,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "77e874aced0f7869aa3f42ad721f124bb5b64d307cd1dd066b8da6a2e3d5be90",
-		from:   27422, to: 31593,
+		from:   27594, to: 31765,
 	},
 	{
 		policy: Policy{
@@ -840,7 +840,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "17f5bb408f4c38e100d0180651c2a19a3ef4dce06e4867ec29d2d4b6fa172a3f",
-		from:   31593, to: 32461,
+		from:   31765, to: 32633,
 	},
 	{
 		policy: Policy{
@@ -855,7 +855,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "unlisted_delete"},
 		reads:  []string{"shell"},
 		digest: "d34c4a3ac27ded8c5201dee035f76ba05f58094ca1930f344e7222f871499bc4",
-		from:   32461, to: 32529,
+		from:   32633, to: 32701,
 	},
 	{
 		policy: Policy{
@@ -888,7 +888,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   32529, to: 33468,
+		from:   32701, to: 33640,
 	},
 	{
 		policy: Policy{
@@ -940,7 +940,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   33468, to: 34829,
+		from:   33640, to: 35001,
 	},
 	{
 		policy: Policy{
@@ -1054,7 +1054,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "16c47a20f6768970aebeb40aa8e51e59015cfccf3840f1b0f529237606e2ed7a",
-		from:   34829, to: 44553,
+		from:   35001, to: 44725,
 	},
 	{
 		policy: Policy{
@@ -1082,7 +1082,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   44553, to: 45781,
+		from:   44725, to: 45953,
 	},
 	{
 		policy: Policy{
@@ -1151,7 +1151,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7cdc99ac91249cb5b56ae4b34132354da26a5b7171377b113c922d6442ddff8a",
-		from:   45781, to: 47787,
+		from:   45953, to: 47959,
 	},
 	{
 		policy: Policy{
@@ -1178,7 +1178,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   47787, to: 48476,
+		from:   47959, to: 48648,
 	},
 	{
 		policy: Policy{
@@ -1196,7 +1196,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   48476, to: 48711,
+		from:   48648, to: 48883,
 	},
 	{
 		policy: Policy{
@@ -1219,7 +1219,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "0a6d92316098bd2fa0001268036ca793c5a4cc1d00cc01eb89924a256830c5c6",
-		from:   48711, to: 49149,
+		from:   48883, to: 49321,
 	},
 	{
 		policy: Policy{
@@ -1237,7 +1237,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   49149, to: 49379,
+		from:   49321, to: 49551,
 	},
 	{
 		policy: Policy{
@@ -1266,7 +1266,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   49379, to: 50397,
+		from:   49551, to: 50569,
 	},
 	{
 		policy: Policy{
@@ -1285,7 +1285,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   50397, to: 50786,
+		from:   50569, to: 50958,
 	},
 	{
 		policy: Policy{
@@ -1306,7 +1306,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "ad5ed5bd13f46c3cf219cd88301ae19dd0b12905d09c29836513afddca407e28",
-		from:   50786, to: 51337,
+		from:   50958, to: 51509,
 	},
 	{
 		policy: Policy{
@@ -1381,7 +1381,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "11e0e050d8890956e147f0dbf49a9fbbaec00b85f89dc78b85c8207a8a2cf814",
-		from:   51337, to: 55238,
+		from:   51509, to: 55410,
 	},
 	{
 		policy: Policy{
@@ -1415,7 +1415,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "3f4bac8c3f0796f867ca128d3908a8d58c357e0cb886a569ab6c262184e44661",
-		from:   55238, to: 56928,
+		from:   55410, to: 57100,
 	},
 	{
 		policy: Policy{
@@ -1451,7 +1451,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   56928, to: 58714,
+		from:   57100, to: 58886,
 	},
 	{
 		policy: Policy{
@@ -1487,7 +1487,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3937ceeeb8ea69576889d540a0fc7db58bdcd9cbd844e5b939b529975e7dfc10",
-		from:   58714, to: 60903,
+		from:   58886, to: 61075,
 	},
 	{
 		policy: Policy{
@@ -1535,7 +1535,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   60903, to: 62195,
+		from:   61075, to: 62367,
 	},
 	{
 		policy: Policy{
@@ -1616,7 +1616,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   62195, to: 66720,
+		from:   62367, to: 66892,
 	},
 	{
 		policy: Policy{
@@ -1675,7 +1675,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8cb2a2d1b986690a88eae2b56d82dadb4ccd506501c75b6c0d37baa889fe0b28",
-		from:   66720, to: 68396,
+		from:   66892, to: 68568,
 	},
 	{
 		policy: Policy{
@@ -1712,7 +1712,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
-		from:   68396, to: 69111,
+		from:   68568, to: 69283,
 	},
 	{
 		policy: Policy{
@@ -1737,7 +1737,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
-		from:   69111, to: 69637,
+		from:   69283, to: 69809,
 	},
 	{
 		policy: Policy{
@@ -1878,7 +1878,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "4ff2484bd471486c3d31252a6091b78b703f2962660b62b56c19309b77dc5dd5",
-		from:   69637, to: 74941,
+		from:   69809, to: 75113,
 	},
 	{
 		policy: Policy{
@@ -1952,7 +1952,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   74941, to: 78243,
+		from:   75113, to: 78415,
 	},
 	{
 		policy: Policy{
@@ -1976,7 +1976,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "24cad162a574b4519d1d4977709f5752b3db85be0493036f5d302ea6841718d7",
-		from:   78243, to: 82398,
+		from:   78415, to: 82570,
 	},
 	{
 		policy: Policy{
@@ -2006,7 +2006,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   82398, to: 84419,
+		from:   82570, to: 84591,
 	},
 	{
 		policy: Policy{
@@ -2055,7 +2055,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
-		from:   84419, to: 86355,
+		from:   84591, to: 86527,
 	},
 	{
 		policy: Policy{
@@ -2070,7 +2070,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   86355, to: 86736,
+		from:   86527, to: 86908,
 	},
 	{
 		policy: Policy{
@@ -2085,7 +2085,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   86736, to: 87045,
+		from:   86908, to: 87217,
 	},
 	{
 		policy: Policy{
@@ -2103,7 +2103,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   87045, to: 90358,
+		from:   87217, to: 90530,
 	},
 	{
 		policy: Policy{
@@ -2258,7 +2258,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "ab4310c20e5dab260388edfe39ebd5bf1fb4606a2bb5cecc398f866ca94b90b6",
-		from:   90358, to: 102952,
+		from:   90530, to: 103124,
 	},
 	{
 		policy: Policy{
@@ -2375,7 +2375,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   102952, to: 107501,
+		from:   103124, to: 107673,
 	},
 	{
 		policy: Policy{
@@ -2393,7 +2393,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   107501, to: 107734,
+		from:   107673, to: 107906,
 	},
 	{
 		policy: Policy{
@@ -2478,7 +2478,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   107734, to: 109894,
+		from:   107906, to: 110066,
 	},
 	{
 		policy: Policy{
@@ -2509,7 +2509,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   109894, to: 110988,
+		from:   110066, to: 111160,
 	},
 	{
 		policy: Policy{
@@ -2528,7 +2528,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   110988, to: 111401,
+		from:   111160, to: 111573,
 	},
 	{
 		policy: Policy{
@@ -2547,7 +2547,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   111401, to: 111815,
+		from:   111573, to: 111987,
 	},
 	{
 		policy: Policy{
@@ -2566,7 +2566,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   111815, to: 112227,
+		from:   111987, to: 112399,
 	},
 	{
 		policy: Policy{
@@ -2592,7 +2592,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   112227, to: 113172,
+		from:   112399, to: 113344,
 	},
 	{
 		policy: Policy{
@@ -2611,7 +2611,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   113172, to: 113588,
+		from:   113344, to: 113760,
 	},
 	{
 		policy: Policy{
@@ -2629,7 +2629,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   113588, to: 113838,
+		from:   113760, to: 114010,
 	},
 	{
 		policy: Policy{
@@ -2664,7 +2664,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   113838, to: 114569,
+		from:   114010, to: 114741,
 	},
 	{
 		policy: Policy{
@@ -2688,7 +2688,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   114569, to: 115090,
+		from:   114741, to: 115262,
 	},
 	{
 		policy: Policy{
@@ -2705,7 +2705,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   115090, to: 115364,
+		from:   115262, to: 115536,
 	},
 	{
 		policy: Policy{
@@ -2719,7 +2719,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   115364, to: 115430,
+		from:   115536, to: 115602,
 	},
 	{
 		policy: Policy{
@@ -2753,7 +2753,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   115430, to: 116090,
+		from:   115602, to: 116262,
 	},
 	{
 		policy: Policy{
@@ -2786,7 +2786,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   116090, to: 116669,
+		from:   116262, to: 116841,
 	},
 	{
 		policy: Policy{
@@ -2936,7 +2936,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   116669, to: 122309,
+		from:   116841, to: 122481,
 	},
 	{
 		policy: Policy{
@@ -3017,7 +3017,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   122309, to: 124367,
+		from:   122481, to: 124539,
 	},
 	{
 		policy: Policy{
@@ -3044,7 +3044,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   124367, to: 125621,
+		from:   124539, to: 125793,
 	},
 	{
 		policy: Policy{
@@ -3064,7 +3064,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   125621, to: 127156,
+		from:   125793, to: 127328,
 	},
 	{
 		policy: Policy{
@@ -3081,7 +3081,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   127156, to: 127699,
+		from:   127328, to: 127871,
 	},
 	{
 		policy: Policy{
@@ -3120,7 +3120,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   127699, to: 128943,
+		from:   127871, to: 129115,
 	},
 	{
 		policy: Policy{
@@ -3137,7 +3137,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   128943, to: 129166,
+		from:   129115, to: 129338,
 	},
 	{
 		policy: Policy{
@@ -3154,7 +3154,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   129166, to: 129470,
+		from:   129338, to: 129642,
 	},
 	{
 		policy: Policy{
@@ -3175,7 +3175,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   129470, to: 129894,
+		from:   129642, to: 130066,
 	},
 	{
 		policy: Policy{
@@ -3210,7 +3210,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   129894, to: 130905,
+		from:   130066, to: 131077,
 	},
 	{
 		policy: Policy{
@@ -3227,7 +3227,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   130905, to: 131133,
+		from:   131077, to: 131305,
 	},
 	{
 		policy: Policy{
@@ -3252,7 +3252,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   131133, to: 131631,
+		from:   131305, to: 131803,
 	},
 	{
 		policy: Policy{
@@ -3275,7 +3275,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   131631, to: 132097,
+		from:   131803, to: 132269,
 	},
 	{
 		policy: Policy{
@@ -3292,7 +3292,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   132097, to: 132338,
+		from:   132269, to: 132510,
 	},
 	{
 		policy: Policy{
@@ -3309,7 +3309,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   132338, to: 132564,
+		from:   132510, to: 132736,
 	},
 	{
 		policy: Policy{
@@ -3326,7 +3326,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   132564, to: 132798,
+		from:   132736, to: 132970,
 	},
 	{
 		policy: Policy{
@@ -3347,7 +3347,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   132798, to: 133113,
+		from:   132970, to: 133285,
 	},
 	{
 		policy: Policy{
@@ -3364,7 +3364,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   133113, to: 133326,
+		from:   133285, to: 133498,
 	},
 	{
 		policy: Policy{
@@ -3382,7 +3382,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   133326, to: 133610,
+		from:   133498, to: 133782,
 	},
 	{
 		policy: Policy{
@@ -3399,7 +3399,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   133610, to: 133848,
+		from:   133782, to: 134020,
 	},
 	{
 		policy: Policy{
@@ -3416,7 +3416,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   133848, to: 134085,
+		from:   134020, to: 134257,
 	},
 	{
 		policy: Policy{
@@ -3430,7 +3430,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   134085, to: 134140,
+		from:   134257, to: 134312,
 	},
 	{
 		policy: Policy{
@@ -3444,7 +3444,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   134140, to: 134201,
+		from:   134312, to: 134373,
 	},
 	{
 		policy: Policy{
@@ -3458,7 +3458,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   134201, to: 134260,
+		from:   134373, to: 134432,
 	},
 	{
 		policy: Policy{
@@ -3472,7 +3472,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   134260, to: 134416,
+		from:   134432, to: 134588,
 	},
 	{
 		policy: Policy{
@@ -3486,7 +3486,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   134416, to: 134487,
+		from:   134588, to: 134659,
 	},
 	{
 		policy: Policy{
@@ -3510,7 +3510,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   134487, to: 134809,
+		from:   134659, to: 134981,
 	},
 	{
 		policy: Policy{
@@ -3530,7 +3530,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   134809, to: 136344,
+		from:   134981, to: 136516,
 	},
 	{
 		policy: Policy{
@@ -3547,7 +3547,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   136344, to: 136887,
+		from:   136516, to: 137059,
 	},
 	{
 		policy: Policy{
@@ -3586,7 +3586,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   136887, to: 138131,
+		from:   137059, to: 138303,
 	},
 	{
 		policy: Policy{
@@ -3602,7 +3602,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   138131, to: 143349,
+		from:   138303, to: 143521,
 	},
 	{
 		policy: Policy{
@@ -3627,7 +3627,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   143349, to: 143873,
+		from:   143521, to: 144045,
 	},
 	{
 		policy: Policy{
@@ -3653,7 +3653,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   143873, to: 144487,
+		from:   144045, to: 144659,
 	},
 	{
 		policy: Policy{
@@ -3669,7 +3669,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   144487, to: 144492,
+		from:   144659, to: 144664,
 	},
 	{
 		policy: Policy{
@@ -3694,7 +3694,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "2da99d08dc5d0d48448185f04b2c5ebba43203318dff06e573b0b90f634d96ac",
-		from:   144492, to: 145448,
+		from:   144664, to: 145620,
 	},
 	{
 		policy: Policy{
@@ -3727,7 +3727,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   145448, to: 145995,
+		from:   145620, to: 146167,
 	},
 	{
 		policy: Policy{
@@ -3743,7 +3743,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   145995, to: 146000,
+		from:   146167, to: 146172,
 	},
 	{
 		policy: Policy{
@@ -3759,7 +3759,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   146000, to: 146418,
+		from:   146172, to: 146590,
 	},
 	{
 		policy: Policy{
@@ -3775,7 +3775,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "93da16716fe1594c4a82d38534855dfd3089f91e552604179ccd4b858f435efe",
-		from:   146418, to: 146682,
+		from:   146590, to: 146854,
 	},
 	{
 		policy: Policy{
@@ -3791,7 +3791,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   146682, to: 147187,
+		from:   146854, to: 147359,
 	},
 	{
 		policy: Policy{
@@ -3824,7 +3824,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   147187, to: 147734,
+		from:   147359, to: 147906,
 	},
 	{
 		policy: Policy{
@@ -3914,7 +3914,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   147734, to: 152592,
+		from:   147906, to: 152764,
 	},
 	{
 		policy: Policy{
@@ -3930,6 +3930,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   152592, to: 152597,
+		from:   152764, to: 152769,
 	},
 }

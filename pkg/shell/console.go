@@ -20,7 +20,7 @@ type console struct {
 // consoleOf returns the entry of a program; the entries follow the manuals.
 func consoleOf(name string) (console, bool) {
 	switch name {
-	case "vi", "vim", "nvim", "view", "rvim", "ex", "vimdiff", "gvim", "nvi":
+	case "vi", "vim", "nvim", "view", "rvim", "rview", "vimx", "ex", "vimdiff", "gvim", "nvi":
 		return console{grammar: grammar{short: "c:S:u:i:w:W:T:", long: "cmd= startuptime="}, code: "c cmd", operands: -1, plus: true, stdin: name == "ex" || name == "view"}, true
 	case "ed", "red":
 		return console{operands: -1, stdin: true}, true

@@ -128,7 +128,7 @@ func (do *doing) runMore(u *utility, inv invocation) {
 	case effGo:
 		do.golang(u, inv.fields[1:])
 	case effSort:
-		do.sort(inv)
+		do.sort()
 	case effGrep:
 		do.grep()
 	case effSplit:

@@ -39,16 +39,7 @@ func (do *doing) rsync(inv invocation) {
 // (ssh_config(5)).
 func (do *doing) sshOptions(inv invocation) {
 	for _, f := range do.p.values("o") {
-		name, _, ok := strings.Cut(f.text, "=")
-		if !ok {
-			name, _, ok = strings.Cut(f.text, " ")
-		}
-		switch strings.ToLower(strings.TrimSpace(name)) {
-		case "proxycommand", "localcommand", "knownhostscommand":
-			if ok && f.text[len(name)+1:] != "none" {
-				do.shellCode(f.from(len(name)+1), "ssh -o "+name, &positional{dyn: true}, inv)
-			}
-		}
+		do.setting("proxycommand localcommand knownhostscommand @pkcs11provider @securitykeyprovider", f, do.by+" -o", inv)
 	}
 	do.readAll(do.p.values("F"))
 	if do.by != "ssh" {

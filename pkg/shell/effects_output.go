@@ -88,13 +88,10 @@ func (do *doing) goModule(verb string, args []field) {
 	}
 }
 
-func (do *doing) sort(inv invocation) {
+func (do *doing) sort() {
 	do.readAll(do.p.operands)
 	if out, ok := do.p.value("o", "output"); ok {
 		do.writeOne(out, opTruncate)
-	}
-	if prog, ok := do.p.value("compress-program"); ok {
-		do.dispatch(invocation{fields: []field{prog}, raw: inv.raw, noFunc: true, noShell: true, wrappers: []string{"sort"}})
 	}
 }
 

@@ -55,6 +55,7 @@ var (
 	osascript  = interpreter{inline: "e", argument: "l s"}
 	deno       = interpreter{verbs: "eval run test fmt lint check cache compile doc info install task repl serve add remove bench bundle coverage init jupyter publish types upgrade vendor"}
 	makefile   = interpreter{inline: "eval E", argument: "C directory I include-dir o old-file W what-if new-file", file: "f file makefile", words: true}
+	rake       = interpreter{inline: "e execute p execute-print E execute-continue", argument: "f rakefile I libdir r require R rakelibdir suppress-backtrace", words: true}
 	bun        = interpreter{inline: "e eval p print", verbs: "run test install add remove update build x create init link pm upgrade"}
 )
 
@@ -89,7 +90,7 @@ func interpreterNamed(name string) (interpreter, bool) {
 		return python, true
 	case "perl", "raku":
 		return perl, true
-	case "ruby", "jruby", "irb", "mruby":
+	case "ruby", "jruby", "irb", "mruby", "pry":
 		return ruby, true
 	case "node", "nodejs", "tsx", "ts-node":
 		return node, true
@@ -113,12 +114,18 @@ func interpreterNamed(name string) (interpreter, bool) {
 		return awk, true
 	case "osascript":
 		return osascript, true
+	case "pylint":
+		return interpreter{inline: "init-hook", words: true}, true
+	case "rake":
+		return rake, true
+	case "r2", "radare2", "rizin":
+		return interpreter{inline: "c", argument: "a b e i I k m o s", words: true}, true
 	case "make", "gmake", "ninja":
 		return makefile, true
 	case "emacs", "emacsclient":
 		return interpreter{inline: "eval execute e", argument: "l load q u", words: true}, true
-	case "guile", "racket", "elixir", "iex", "groovy", "scala", "swipl", "ghci", "ocaml", "sbcl", "clojure", "bb", "gdb", "octave", "octave-cli", "gnuplot", "csi", "gsi", "scheme", "mit-scheme", "chezscheme", "gosh", "clj", "clisp":
-		return interpreter{inline: "e eval c ex", argument: "l"}, true
+	case "guile", "racket", "elixir", "iex", "groovy", "scala", "swipl", "bpftrace", "ghci", "ocaml", "sbcl", "clojure", "bb", "gdb", "octave", "octave-cli", "gnuplot", "csi", "gsi", "scheme", "mit-scheme", "chezscheme", "gosh", "clj", "clisp":
+		return interpreter{inline: "e eval c ex eval-command", argument: "l"}, true
 	}
 	return interpreter{}, false
 }

@@ -27,11 +27,12 @@ func (c *walker) su(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
 
 // commandString handles a wrapper that passes its operands to a shell.
 func (c *walker) commandString(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
-	if w.name == "watch" && p.has("x", "exec") && len(p.operands) > 0 {
+	words := w.name == "watch" && p.has("x", "exec") || w.name == "entr" && !p.has("s") || w.name == "watchexec" && len(p.operands) > 1
+	if words && len(p.operands) > 0 {
 		return inv.inner(w, p.operands), true
 	}
 	c.alone(inv, w.name)
-	if w.name == "watch" {
+	if w.name == "watch" || w.name == "entr" {
 		if len(p.operands) > 0 {
 			c.shellCode(join(p.operands), w.name, &positional{dyn: true}, inv)
 		}
@@ -262,6 +263,9 @@ func (c *walker) direct(w *wrapper, p *parsed, inv invocation) (invocation, bool
 func (c *walker) terminal(w *wrapper, inv invocation) {
 	c.alone(inv, w.name)
 	p := w.grammar.parse(inv.fields[1:], true)
+	if code, ok := p.value("c"); ok && w.name == "tmux" { // before the subcommand; after it, a directory
+		c.shellCode(code, w.name+" -c", &positional{dyn: true}, inv)
+	}
 	if len(p.operands) < 2 || !slices.Contains(strings.Fields(w.query), p.operands[0].text) {
 		return
 	}

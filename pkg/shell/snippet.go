@@ -9,11 +9,11 @@ import (
 // languageOf returns the language of an interpreter's code, if package snippet reads it.
 func languageOf(name string) snippet.Language {
 	switch strings.TrimRight(name, "0123456789.-") {
-	case "python", "pypy", "ipython", "pythonw", "jython", "micropython":
+	case "python", "pypy", "ipython", "pythonw", "jython", "micropython", "pylint":
 		return snippet.Python
 	case "node", "nodejs", "tsx", "ts-node", "deno", "bun":
 		return snippet.JavaScript
-	case "ruby", "jruby", "irb", "mruby":
+	case "ruby", "jruby", "irb", "mruby", "rake", "pry":
 		return snippet.Ruby
 	case "perl":
 		return snippet.Perl
@@ -37,7 +37,7 @@ func languageOf(name string) snippet.Language {
 		return snippet.Lisp
 	case "pwsh", "powershell":
 		return snippet.PowerShell
-	case "gdb", "octave", "octave-cli", "gnuplot":
+	case "gdb", "octave", "octave-cli", "gnuplot", "bpftrace", "r", "radare", "rizin":
 		return snippet.Console
 	}
 	return snippet.None

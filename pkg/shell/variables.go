@@ -9,12 +9,19 @@ import (
 
 // programVariables are variables whose value build tools, and those that show text, run as a command
 // or as the beginning of one: GNU make manual, "Variables Used by Implicit Rules"; go help
-// environment; man(1); rsync(1); kubectl diff.
-const programVariables = " CC CXX CPP AS AR LD NM RANLIB STRIP OBJCOPY OBJDUMP FC F77 LEX YACC GCCGO PKG_CONFIG MAKE HOSTCC HOSTCXX PAGER MANPAGER BROWSER RSYNC_RSH CVS_RSH SVN_SSH KUBECTL_EXTERNAL_DIFF "
+// environment; man(1); rsync(1); kubectl diff; The Cargo Book, "Environment Variables"; gh help
+// environment; systemctl(1).
+const programVariables = " CC CXX CPP AS AR LD NM RANLIB STRIP OBJCOPY OBJDUMP FC F77 LEX YACC GCCGO PKG_CONFIG MAKE HOSTCC HOSTCXX PAGER MANPAGER BROWSER RSYNC_RSH CVS_RSH SVN_SSH KUBECTL_EXTERNAL_DIFF " +
+	"RUSTC RUSTDOC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER CARGO_BUILD_RUSTC CARGO_BUILD_RUSTDOC CARGO_BUILD_RUSTC_WRAPPER CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER SSH_ASKPASS SUDO_ASKPASS FZF_DEFAULT_COMMAND " +
+	"AWS_PAGER BAT_PAGER DELTA_PAGER GH_PAGER GLAB_PAGER PSQL_PAGER SYSTEMD_PAGER GH_BROWSER GH_EDITOR HGEDITOR HGMERGE KUBE_EDITOR PSQL_EDITOR SUDO_EDITOR SVN_EDITOR SYSTEMD_EDITOR "
 
 // usualPrograms are what these variables name every day, behind a prefix for another machine and
 // before a version: aarch64-linux-gnu-gcc-13.
 const usualPrograms = " cc c++ gcc g++ clang clang++ tcc icc icx cpp gfortran as ld lld gold mold ar nm ranlib strip objcopy objdump lex flex yacc bison pkg-config make gmake "
+
+// usualAlone are shells, a wrapper of compilers, pagers and editors that are usual without words of
+// their own.
+const usualAlone = " sh bash dash zsh ksh sccache cat less more most bat delta true vi vim nvim nano emacs "
 
 // usual reports whether a value names a program of the system for what the variable is for. The
 // variable then changes nothing that a person would want to know.
@@ -31,7 +38,7 @@ func usual(value string) bool {
 		name = strings.TrimPrefix(name, dir)
 	}
 	name = strings.TrimRight(strings.TrimRight(name, "0123456789."), "-")
-	if len(words) == 1 && slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh"}, name) {
+	if len(words) == 1 && strings.Contains(usualAlone, " "+name+" ") {
 		return true
 	}
 	for i := range len(name) {
@@ -42,7 +49,27 @@ func usual(value string) bool {
 	return false
 }
 
-func namesProgram(name string) bool { return strings.Contains(programVariables, " "+name+" ") }
+func namesProgram(name string) bool {
+	if target, ok := strings.CutPrefix(name, "CARGO_TARGET_"); ok {
+		return strings.HasSuffix(target, "_LINKER") || strings.HasSuffix(target, "_RUNNER")
+	}
+	return strings.Contains(programVariables, " "+name+" ")
+}
+
+// optionVariable returns the program for which a variable has more options, or "".
+func optionVariable(name string) string {
+	switch name {
+	case "GOFLAGS":
+		return "go"
+	case "RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS":
+		return "rustc"
+	case "MANOPT":
+		return "man"
+	case "FZF_DEFAULT_OPTS":
+		return "fzf"
+	}
+	return ""
+}
 
 // variables follows the programs that variables name: those in front of a command, and those that
 // make gets as operands. A value that is not static is left out, because a path that comes from a
@@ -53,8 +80,8 @@ func (do *doing) variables(inv invocation) {
 		case !a.value.static():
 		case namesProgram(a.name) && !usual(a.value.text):
 			do.shellCode(a.value, a.name+"=", &positional{dyn: true}, inv)
-		case a.name == "GOFLAGS":
-			do.goFlags(a.value, inv)
+		case optionVariable(a.name) != "":
+			do.moreOptions(optionVariable(a.name), a.value, inv)
 		case do.by == "make" && (a.name == "MAKEFLAGS" || a.name == "GNUMAKEFLAGS"):
 			do.makeText(a.value.text, a.name+"=", inv)
 		}
@@ -79,19 +106,5 @@ func (do *doing) variables(inv invocation) {
 func (do *doing) makeText(text, label string, inv invocation) {
 	if strings.ContainsAny(text, "$;") {
 		do.snippet(inv, label, snippet.Read(snippet.Makefile, text))
-	}
-}
-
-// goFlags follows the programs that options in GOFLAGS name.
-func (do *doing) goFlags(flags field, inv invocation) {
-	at := 0
-	for word := range strings.FieldsSeq(flags.text) {
-		at += strings.Index(flags.text[at:], word)
-		option, value, ok := strings.Cut(strings.TrimLeft(word, "-"), "=")
-		if ok && slices.Contains([]string{"exec", "toolexec", "vettool"}, option) {
-			code := flags.from(at + len(word) - len(value))
-			code.text = value
-			do.shellCode(code, "go -"+option, &positional{dyn: true}, inv)
-		}
 	}
 }

@@ -11,10 +11,16 @@ import (
 // wordEffect lists further effects of a program's words, that is options (without dashes) and
 // operands, from its manual page.
 type wordEffect struct {
-	name   string
-	runs   string // options whose value is code for a shell
-	writes string // options whose value is a file that is written
-	reads  string // options whose value is a file that is read, and shown or sent
+	name     string
+	runs     string // options whose value is code for a shell
+	loads    string // options whose value is a program that is started, or a library that is loaded
+	commas   string // options whose value is a command with commas between its words
+	settings string // options whose value is NAME=VALUE
+	keys     string // the names of settings, as patterns in small letters, whose value is like that of runs, or with "@" of loads
+	options  string // options whose value is more options of the program
+	embeds   string // the notation in which any word may have code: see embedded
+	writes   string // options whose value is a file that is written
+	reads    string // options whose value is a file that is read, and shown or sent
 	// target says which operands are written: the "last" of several, "all", "first", or "second" or
 	// "third" and those after it.
 	target string
@@ -28,35 +34,66 @@ var wordEffects = [...]wordEffect{
 	{name: "7zr", target: "second", when: "a u d rn"},
 	{name: "7zz", target: "second", when: "a u d rn"},
 	{name: "age", writes: "o output", reads: "i identity R recipients-file"},
-	{name: "aria2c", writes: "o out d dir l log", runs: "on-download-complete on-download-error on-download-start on-download-stop on-bt-download-complete", reads: "i input-file"},
+	{name: "apt", settings: "o option", keys: "*invoke* @dir::bin::*"},
+	{name: "apt-cache", settings: "o option", keys: "*invoke* @dir::bin::*"},
+	{name: "apt-get", settings: "o option", keys: "*invoke* @dir::bin::*"},
+	{name: "aptitude", settings: "o option", keys: "*invoke* @dir::bin::*"},
+	{name: "ar", loads: "plugin"},
+	{name: "aria2c", runs: "on-download-complete on-download-error on-download-start on-download-stop on-bt-download-complete", writes: "o out d dir l log", reads: "i input-file"},
+	{name: "bat", runs: "pager"},
+	{name: "batcat", runs: "pager"},
 	{name: "bazel", runs: "run_under"},
 	{name: "bazelisk", runs: "run_under"},
 	{name: "bison", writes: "o output"},
-	{name: "c++", runs: "wrapper"},
+	{name: "bpftrace", runs: "c"},
+	{name: "bsdtar", runs: "use-compress-program"},
+	{name: "c++", loads: "B fplugin fpass-plugin fuse-ld ld-path", commas: "wrapper"},
+	{name: "cabal", loads: "w with-compiler with-gcc with-ld"},
 	{name: "cargo", runs: "s shell"}, // of cargo watch
-	{name: "cc", runs: "wrapper"},
-	{name: "clang", runs: "wrapper"},
-	{name: "clang++", runs: "wrapper"},
+	{name: "cc", loads: "B fplugin fpass-plugin fuse-ld ld-path", commas: "wrapper"},
+	{name: "certbot", runs: "deploy-hook manual-auth-hook manual-cleanup-hook post-hook pre-hook renew-hook"},
+	{name: "chrome", runs: "gpu-launcher renderer-cmd-prefix utility-cmd-prefix"},
+	{name: "chromium", runs: "gpu-launcher renderer-cmd-prefix utility-cmd-prefix"},
+	{name: "clang", loads: "B fplugin fpass-plugin fuse-ld ld-path", commas: "wrapper"},
+	{name: "clang++", loads: "B fplugin fpass-plugin fuse-ld ld-path", commas: "wrapper"},
+	{name: "cmake", settings: "D", keys: "@cmake_*_compiler @cmake_*_compiler:* @cmake_*_launcher @cmake_*_launcher:* @cmake_make_program @cmake_make_program:*"},
 	{name: "convert", target: "last"},
-	{name: "cpio", writes: "O", reads: "I F"},
+	{name: "cpio", runs: "rsh-command", writes: "O", reads: "I F"},
 	{name: "crudini", target: "first", when: "--set --del --merge"},
 	{name: "dasel", target: "all", when: "put"},
+	{name: "delta", runs: "pager"},
 	{name: "dos2unix", target: "all"},
 	{name: "dpkg", runs: "pre-invoke post-invoke"},
 	{name: "dump", writes: "f"},
+	{name: "etex", embeds: "tex"},
 	{name: "ffmpeg", target: "last"},
 	{name: "flex", writes: "o outfile"},
-	{name: "fzf", runs: "preview"},
-	{name: "g++", runs: "wrapper"},
-	{name: "gcc", runs: "wrapper"},
-	{name: "go", runs: "exec toolexec vettool"},
+	{name: "fzf", runs: "preview preview", embeds: "fzf"},
+	{name: "g++", loads: "B fplugin fpass-plugin fuse-ld ld-path", commas: "wrapper"},
+	{name: "gawk", loads: "l load"},
+	{name: "gcc", loads: "B fplugin fpass-plugin fuse-ld ld-path", commas: "wrapper"},
+	{name: "gcc-ar", loads: "plugin"},
+	{name: "gcc-nm", loads: "plugin"},
+	{name: "gem", runs: "e editor"},
+	{name: "ghc", loads: "pgmF pgmL pgmP pgma pgmc pgmi pgml"},
+	{name: "go", runs: "exec toolexec vettool", loads: "extld", options: "ldflags"},
+	{name: "google-chrome", runs: "gpu-launcher renderer-cmd-prefix utility-cmd-prefix"},
 	{name: "gotestsum", runs: "post-run-command"},
 	{name: "gpg", runs: "agent-program dirmngr-program photo-viewer pinentry-program"},
 	{name: "gpg2", runs: "agent-program dirmngr-program photo-viewer pinentry-program"},
 	{name: "helm", runs: "post-renderer"},
 	{name: "helmfile", runs: "b helm-binary"},
+	{name: "hg", settings: "config", keys: "alias.* hooks.* ui.editor ui.merge ui.ssh pager.pager merge-tools.*.executable extdiff.cmd.*"},
+	{name: "install", runs: "strip-program"},
 	{name: "java", runs: "XX:OnError XX:OnOutOfMemoryError"},
+	{name: "jj", settings: "config", keys: "ui.diff-editor ui.editor ui.merge-editor ui.pager merge-tools.*.program"},
+	{name: "latex", embeds: "tex"},
 	{name: "latexmk", runs: "pdflatex latex xelatex lualatex"},
+	{name: "ld", loads: "plugin"},
+	{name: "ld.gold", loads: "plugin"},
+	{name: "ld.lld", loads: "plugin"},
+	{name: "lualatex", embeds: "tex"},
+	{name: "luatex", embeds: "tex"},
 	{name: "lynx", runs: "editor"},
 	{name: "lz4", target: "last"},
 	{name: "mac2unix", target: "all"},
@@ -66,6 +103,7 @@ var wordEffects = [...]wordEffect{
 	{name: "meson", runs: "wrap wrapper"},
 	{name: "mongodump", writes: "o out archive"},
 	{name: "mongoexport", writes: "o out"},
+	{name: "mosh", runs: "client server ssh"},
 	{name: "msgattrib", writes: "o output-file"},
 	{name: "msgcat", writes: "o output-file"},
 	{name: "msgconv", writes: "o output-file"},
@@ -80,26 +118,55 @@ var wordEffects = [...]wordEffect{
 	{name: "nc", runs: "e c"},
 	{name: "ncat", runs: "e c exec sh-exec", writes: "o output x hex-dump"},
 	{name: "netcat", runs: "e c"},
+	{name: "nm", loads: "plugin"},
 	{name: "nmap", writes: "oN oX oG oA oS", reads: "iL excludefile"},
+	{name: "npm", runs: "script-shell"},
 	{name: "objcopy", target: "last"},
+	{name: "ocaml", runs: "pp ppx"},
+	{name: "ocamlc", runs: "pp ppx"},
+	{name: "ocamlfind", runs: "pp ppx"},
+	{name: "ocamlopt", runs: "pp ppx"},
 	{name: "openvpn", runs: "up down route-up ipchange tls-verify learn-address client-connect client-disconnect auth-user-pass-verify", writes: "log log-append status writepid", reads: "config"},
 	{name: "pandoc", runs: "filter F pdf-engine"},
+	{name: "pdflatex", embeds: "tex"},
+	{name: "pdftex", embeds: "tex"},
 	{name: "pg_dump", writes: "f file"},
 	{name: "pg_dumpall", writes: "f file"},
 	{name: "pico", runs: "s"},
+	{name: "pnpm", runs: "script-shell"},
 	{name: "rage", writes: "o output"},
+	{name: "ranlib", loads: "plugin"},
 	{name: "rar", target: "second", when: "a u m d"},
 	{name: "restic", writes: "target t", reads: "files-from"},
+	{name: "rpm", runs: "pipe", embeds: "rpm"},
+	{name: "rpmbuild", embeds: "rpm"},
+	{name: "rpmdb", embeds: "rpm"},
+	{name: "rpmkeys", embeds: "rpm"},
+	{name: "rpmquery", runs: "pipe", embeds: "rpm"},
+	{name: "rpmspec", embeds: "rpm"},
+	{name: "rustc", settings: "C codegen", keys: "@linker"},
 	{name: "rustdoc", runs: "test-runtool runtool"},
+	{name: "scrot", runs: "e exec"},
 	{name: "sd", target: "third"},
+	{name: "sftp", runs: "D"},
+	{name: "sk", runs: "preview c cmd", embeds: "fzf"},
+	{name: "sort", runs: "compress-program"},
+	{name: "ssh", loads: "I"},
+	{name: "ssh-add", loads: "s S"},
+	{name: "ssh-keygen", loads: "D w"},
+	{name: "stack", loads: "with-gcc"},
 	{name: "strip", writes: "o"},
+	{name: "svn", runs: "diff-cmd diff3-cmd editor-cmd", settings: "config-option", keys: "config:helpers:* config:tunnels:*"},
 	{name: "tcpdump", runs: "z", writes: "w", reads: "r F V"},
 	{name: "terragrunt", runs: "terragrunt-tfpath tf-path"},
+	{name: "tex", embeds: "tex"},
 	{name: "tic", writes: "o"},
 	{name: "tshark", writes: "w", reads: "r"},
 	{name: "unix2dos", target: "all"},
 	{name: "uudecode", writes: "o output-file"},
 	{name: "wget", runs: "use-askpass"},
+	{name: "xelatex", embeds: "tex"},
+	{name: "xetex", embeds: "tex"},
 	{name: "xgettext", writes: "o output"},
 	{name: "xmlstarlet", target: "last", when: "-L --inplace"},
 	{name: "xsltproc", writes: "o output"},
@@ -123,6 +190,7 @@ func (do *doing) words(inv invocation) {
 	var operands []field
 	for i, f := range args {
 		found = found || slices.Contains(strings.Fields(w.when), f.text)
+		do.embedded(w.embeds, f, inv)
 		if !isOption(f) {
 			if f.text != "" && f.text[0] != '|' {
 				operands = append(operands, f)
@@ -144,36 +212,50 @@ func (do *doing) words(inv invocation) {
 		default:
 			continue
 		}
-		switch {
-		case option == "wrapper" && slices.Contains(strings.Fields(w.runs), option): // words separated by commas
-			in := inv
-			in.fields, in.noFunc, in.noShell = nil, true, true
-			for at, word := range byComma(value.text) {
-				part := value.from(at)
-				part.text = word
-				in.fields = append(in.fields, part)
-			}
-			do.dispatch(in)
-		case slices.Contains(strings.Fields(w.runs), option) && value.text != "":
-			do.shellCode(value, do.by+" -"+option, &positional{dyn: true}, inv)
-		case slices.Contains(strings.Fields(w.writes), option) && value.text != "-":
-			do.writeOne(value, opWrite)
-		case slices.Contains(strings.Fields(w.reads), option):
-			do.readOne(value)
-		}
+		do.wordOption(w, option, value, inv)
 	}
 	if found {
 		do.written(w.target, args, operands)
 	}
 }
 
-// attaches reports whether a word is a short option that runs code, with its value attached: -P./x.
+// wordOption records the effect of one option of a program.
+func (do *doing) wordOption(w *wordEffect, option string, value field, inv invocation) {
+	label := do.by + " -" + option
+	has := func(options string) bool { return slices.Contains(strings.Fields(options), option) }
+	switch {
+	case has(w.runs) && value.text != "":
+		do.shellCode(value, label, &positional{dyn: true}, inv)
+	case has(w.loads):
+		do.loaded(value, label, inv)
+	case has(w.commas):
+		var words []field
+		for at, word := range byComma(value.text) {
+			part := value.from(at)
+			part.text = word
+			words = append(words, part)
+		}
+		do.started(words, label, inv)
+	case has(w.settings):
+		do.setting(w.keys, value, label, inv)
+	case has(w.options):
+		do.moreOptions(do.by, value, inv)
+	case has(w.writes) && value.text != "-":
+		do.writeOne(value, opWrite)
+	case has(w.reads):
+		do.readOne(value)
+	}
+}
+
+// attaches reports whether a word is a short option that names code or a setting, with its value
+// attached: -P./x.
 func (w *wordEffect) attaches(word string) bool {
-	if len(word) < 3 || word[1] == '-' || word[2] == '=' || !slices.Contains(strings.Fields(w.runs), word[1:2]) {
+	known := strings.Fields(w.runs + " " + w.loads + " " + w.settings)
+	if len(word) < 3 || word[1] == '-' || word[2] == '=' || !slices.Contains(known, word[1:2]) {
 		return false
 	}
 	name, _, _ := strings.Cut(word[1:], "=")
-	return !slices.Contains(strings.Fields(w.runs+" "+w.writes+" "+w.reads), name)
+	return !slices.Contains(append(known, strings.Fields(w.commas+" "+w.options+" "+w.writes+" "+w.reads)...), name)
 }
 
 // byComma yields the parts of a text between commas, with their offsets.
