@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,14 +28,20 @@ func replaces(r gitargs.Reading, a *shell.Analysis, i int, tree Tree) (d gitargs
 			}
 		}
 		for k, w := range a.Shell.Writes {
-			if a.Writes[k] != "" && slices.Contains(c.PipedTo, w.By) && w.Op != "append" {
-				files = append(files, a.Writes[k])
+			if slices.Contains(c.PipedTo, w.By) && w.Op != "append" {
+				files = append(files, cmp.Or(a.Writes[k], w.Path))
 			}
 		}
 		if len(files) > maxReplaced {
 			return gitargs.Discard{Modified: true}
 		}
 		for _, file := range files {
+			if !filepath.IsAbs(file) {
+				if named(c, a.Cwds[i], file) {
+					return gitargs.Discard{Modified: true}
+				}
+				continue
+			}
 			if at := resolve(tree, file, true); !at.partial {
 				d.Paths = append(d.Paths, at.name)
 			}
@@ -56,6 +64,27 @@ func replaces(r gitargs.Reading, a *shell.Analysis, i int, tree Tree) (d gitargs
 	}
 	return d
 }
+
+// named reports whether git shows the file of a name that is not known, and that is written: `git
+// show HEAD:"$f" > "$f"`. Any file of the work tree may be meant. The texts are compared as they are
+// written, because the words of a record have no value there.
+func named(c *record.Command, cwd, file string) bool {
+	file = strings.TrimPrefix(unquoted.Replace(file), "./")
+	for word := range strings.FieldsSeq(unquoted.Replace(c.Raw)) {
+		for at, r := range word {
+			if r != ':' {
+				continue
+			}
+			shown := strings.TrimPrefix(word[at+1:], "./")
+			if len(shown) >= len(file) && strings.HasSuffix(cwd+"/"+file, "/"+shown) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var unquoted = strings.NewReplacer(`"`, "", "'", "")
 
 // keepsWorkTree reports whether a word of git diff says that the work tree is not compared.
 func keepsWorkTree(w *string) bool {

@@ -33,7 +33,8 @@ type Analysis struct {
 	// text with the expansions as written, or "" if the word may expand to several words.
 	Partial [][]string
 	Cwds    []string // parallel to Shell.Commands: the directory of each command; "" if unknown
-	// Replaced is parallel to Shell.Commands: the files that the command's standard output replaces.
+	// Replaced is parallel to Shell.Commands: the files that the command's standard output replaces,
+	// as absolute paths. One whose name is not known is as it is written: "$f", with the quotes.
 	Replaced [][]string
 	Reads    []string // parallel to Shell.Reads: the absolute path with its ".." kept; "" if unknown
 	Writes   []string // parallel to Shell.Writes, likewise

@@ -86,7 +86,7 @@ func (c *walker) deviceInput(device string) feed {
 }
 
 // outputFile records an output redirection. It returns the files that standard output replaces, as
-// absolute paths.
+// in [Analysis.Replaced].
 func (c *walker) outputFile(r *syntax.Redirect) (replaced []string) {
 	op := opTruncate
 	switch r.Op {
@@ -108,8 +108,12 @@ func (c *walker) outputFile(r *syntax.Redirect) (replaced []string) {
 		}
 		c.risk(riskRedirect)
 		c.write(t, byRedirect, op)
-		if op == opTruncate && (r.N == nil || r.N.Value == "1") && t.absolute != "" {
+		switch {
+		case op != opTruncate || r.N != nil && r.N.Value != "1":
+		case t.absolute != "":
 			replaced = append(replaced, t.absolute)
+		default:
+			replaced = append(replaced, c.src.slice(int(r.Word.Pos().Offset()), int(r.Word.End().Offset())))
 		}
 	})
 	return replaced

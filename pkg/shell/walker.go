@@ -10,7 +10,7 @@ type walker struct {
 	stage      *stage
 	calls      *call
 	stdin      feed
-	replaced   []string // the files that standard output replaces, as absolute paths
+	replaced   []string // the files that standard output replaces: see [Analysis.Replaced]
 	via        []string // wrappers around this position: time { … }, sudo sh -c
 	depth      int      // how often code was parsed again
 	nest       int      // nesting of every kind
