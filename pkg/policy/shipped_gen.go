@@ -946,7 +946,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "disk.write_device", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.writes.exists(w, glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/,mem,kmem,port}**\", w.path)\n      && !(glob(\"mkfs*\", w.by) && shell.commands.exists(c, c.name == w.by && c.argv.exists(a, a == \"-n\")))\n    || glob(\"/dev/{mapper,disk}/**\", w.path)\n    || w.path in [\"/dev/mem\", \"/dev/kmem\", \"/dev/port\", \"/proc/sysrq-trigger\"])\n|| shell.commands.exists(c, (c.name in [\"mkfs\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"gdisk\", \"cgdisk\", \"sfdisk\", \"parted\", \"fdisk\", \"cfdisk\", \"mkswap\", \"hdparm\", \"partprobe\", \"blockdev\", \"restore\", \"badblocks\", \"tune2fs\", \"resize2fs\", \"e2fsck\", \"fsck\", \"cryptsetup\", \"mdadm\", \"debugfs\", \"xfs_repair\", \"btrfs\", \"testdisk\", \"partclone\", \"ddrescue\", \"kpartx\", \"losetup\"]\n    || glob(\"{mkfs,fsck}.*\", c.name))\n  && (unresolved(c) || size(c.argv) > 1 && (c.name in [\"mkfs\", \"mkswap\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"sfdisk\", \"cfdisk\", \"fdisk\", \"parted\", \"hdparm\"] || glob(\"mkfs.*\", c.name))\n      && !((c.argv.exists(a, a.matches(\"[^/]\\\\.(img|raw|qcow2|iso|vhd|vhdx|vmdk|swap|squashfs)$|(^|/)swapfile$\"))\n          || shell.writes.exists(w, w.by == c.name && files.exists(f, f.op == \"write\" && f.path == w.path && f.inside_workspace && (f.exists || f.path.contains(\"/\")) && !f.resolved.startsWith(\"/dev/\"))))\n        && c.argv.all(a, !a.contains(\"/dev/\")) && !(\"cd\" in shell.risks))\n    || c.argv.exists(a, glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/}*\", a) || glob(\"/dev/{mapper,disk}/**\", a)))\n  && !(size(c.argv) > 1 && c.argv[1] in [\"-l\", \"--list\", \"-h\", \"--help\", \"-V\", \"--version\", \"print\", \"-p\", \"--print\", \"-J\", \"--json\", \"-I\", \"-i\", \"-n\", \"-N\", \"--no-act\", \"-d\", \"--dump\", \"-D\", \"--detail\", \"-Q\", \"--query\", \"status\", \"luksDump\", \"isLuks\", \"--getsize64\", \"--getss\", \"--getsz\", \"--report\"] && !(c.name in [\"gdisk\", \"partprobe\", \"restore\", \"dump\"] && c.argv[1] != \"-l\") && size(c.argv) < 4)\n  && !(c.name == \"gdisk\" && c.argv.exists(a, a in [\"-l\", \"-v\"]) || c.name in [\"fdisk\", \"sfdisk\"] && c.argv.exists(a, a in [\"-l\", \"--list\"])\n    || c.name == \"blockdev\" && c.argv.exists(a, a.startsWith(\"--get\")) || c.name == \"parted\" && c.argv[size(c.argv) - 1] == \"print\")\n  && !(c.name == \"mkfs\" || glob(\"mkfs.*\", c.name) ? c.argv.exists(a, a == \"-n\") : false))\n|| shell.commands.exists(c, c.name in [\"lvremove\", \"vgremove\", \"pvremove\", \"lvreduce\", \"vgreduce\"] && size(c.argv) > 1 && !c.argv.exists(a, a in [\"--help\", \"--version\", \"--test\", \"-t\"])) || shell.commands.exists(c, c.name == \"zfs\" && c.argv.exists(a, a in [\"destroy\", \"rollback\"]) && !c.argv.exists(a, a == \"-n\")) || shell.commands.exists(c, c.name in [\"zpool\", \"nvme\", \"diskutil\", \"cryptsetup\"] && c.argv.exists(a,\n    a in [\"destroy\", \"labelclear\", \"format\", \"sanitize\", \"write-zeroes\", \"eraseDisk\", \"eraseVolume\", \"partitionDisk\", \"zeroDisk\", \"secureErase\", \"luksFormat\", \"luksErase\", \"erase\", \"reencrypt\"]))\n|| shell.commands.exists(c, c.name == \"dd\" && c.argv.exists(a, glob(\"of=/dev/{sd,hd,vd,xvd,nvme,mmcblk,disk,rdisk,mem,md}*\", a)))",
+			When:      "shell.writes.exists(w, glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/,mem,kmem,port}**\", w.path)\n      && !(glob(\"mkfs*\", w.by) && shell.commands.exists(c, c.name == w.by && c.argv.exists(a, a == \"-n\")))\n    || glob(\"/dev/{mapper,disk}/**\", w.path)\n    || w.path in [\"/dev/mem\", \"/dev/kmem\", \"/dev/port\", \"/proc/sysrq-trigger\"])\n|| shell.commands.exists(c, (c.name in [\"mkfs\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"gdisk\", \"cgdisk\", \"sfdisk\", \"parted\", \"fdisk\", \"cfdisk\", \"mkswap\", \"hdparm\", \"partprobe\", \"blockdev\", \"restore\", \"badblocks\", \"tune2fs\", \"resize2fs\", \"e2fsck\", \"fsck\", \"cryptsetup\", \"mdadm\", \"debugfs\", \"xfs_repair\", \"btrfs\", \"testdisk\", \"partclone\", \"ddrescue\", \"kpartx\", \"losetup\", \"grub-install\"]\n    || glob(\"{mkfs,fsck}.*\", c.name))\n  && (unresolved(c) || size(c.argv) > 1 && (c.name in [\"mkfs\", \"mkswap\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"sfdisk\", \"cfdisk\", \"fdisk\", \"parted\", \"hdparm\"] || glob(\"mkfs.*\", c.name))\n      && !((c.argv.exists(a, a.matches(\"[^/]\\\\.(img|raw|qcow2|iso|vhd|vhdx|vmdk|swap|squashfs)$|(^|/)swapfile$\"))\n          || shell.writes.exists(w, w.by == c.name && files.exists(f, f.op == \"write\" && f.path == w.path && f.inside_workspace && (f.exists || f.path.contains(\"/\")) && !f.resolved.startsWith(\"/dev/\"))))\n        && c.argv.all(a, !a.contains(\"/dev/\")) && !(\"cd\" in shell.risks))\n    || c.argv.exists(a, glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/}*\", a) || glob(\"/dev/{mapper,disk}/**\", a)))\n  && !(size(c.argv) > 1 && c.argv[1] in [\"-l\", \"--list\", \"-h\", \"--help\", \"-V\", \"--version\", \"print\", \"-p\", \"--print\", \"-J\", \"--json\", \"-I\", \"-i\", \"-n\", \"-N\", \"--no-act\", \"-d\", \"--dump\", \"-D\", \"--detail\", \"-Q\", \"--query\", \"status\", \"luksDump\", \"isLuks\", \"--getsize64\", \"--getss\", \"--getsz\", \"--report\"] && !(c.name in [\"gdisk\", \"partprobe\", \"restore\", \"dump\"] && c.argv[1] != \"-l\") && size(c.argv) < 4)\n  && !(c.name == \"gdisk\" && c.argv.exists(a, a in [\"-l\", \"-v\"]) || c.name in [\"fdisk\", \"sfdisk\"] && c.argv.exists(a, a in [\"-l\", \"--list\"])\n    || c.name == \"blockdev\" && c.argv.exists(a, a.startsWith(\"--get\")) || c.name == \"parted\" && c.argv[size(c.argv) - 1] == \"print\")\n  && !(c.name == \"mkfs\" || glob(\"mkfs.*\", c.name) ? c.argv.exists(a, a == \"-n\") : false))\n|| shell.commands.exists(c, c.name in [\"lvremove\", \"vgremove\", \"pvremove\", \"lvreduce\", \"vgreduce\"] && size(c.argv) > 1 && !c.argv.exists(a, a in [\"--help\", \"--version\", \"--test\", \"-t\"])) || shell.commands.exists(c, c.name == \"zfs\" && c.argv.exists(a, a in [\"destroy\", \"rollback\"]) && !c.argv.exists(a, a == \"-n\")) || shell.commands.exists(c, c.name in [\"zpool\", \"nvme\", \"diskutil\", \"cryptsetup\"] && c.argv.exists(a,\n    a in [\"destroy\", \"labelclear\", \"format\", \"sanitize\", \"write-zeroes\", \"eraseDisk\", \"eraseVolume\", \"partitionDisk\", \"zeroDisk\", \"secureErase\", \"luksFormat\", \"luksErase\", \"erase\", \"reencrypt\"]))\n|| shell.commands.exists(c, c.name == \"dd\" && c.argv.exists(a, glob(\"of=/dev/{sd,hd,vd,xvd,nvme,mmcblk,disk,rdisk,mem,md}*\", a)))",
 			Message:   "This writes to a disk or to memory below the file system{paths}.",
 			Remedy:    "Work on an image file in the work space, for example `dd if=/dev/zero of=disk.img bs=1M count=64` and `mkfs.ext4 disk.img`.",
 			Protected: true,
@@ -997,6 +997,7 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "ddrescue"},
 					need{op: equals, fact: 31 /* Command.name */, value: "kpartx"},
 					need{op: equals, fact: 31 /* Command.name */, value: "losetup"},
+					need{op: equals, fact: 31 /* Command.name */, value: "grub-install"},
 					need{op: matches, fact: 31 /* Command.name */, value: "{mkfs,fsck}.*"},
 				}},
 			}},
@@ -1053,8 +1054,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "16c47a20f6768970aebeb40aa8e51e59015cfccf3840f1b0f529237606e2ed7a",
-		from:   35001, to: 44725,
+		digest: "abcb27fc8670473003e0d6ba847118ce91145062613c9014d09df35dba081b5c",
+		from:   35001, to: 44743,
 	},
 	{
 		policy: Policy{
@@ -1082,7 +1083,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   44725, to: 45953,
+		from:   44743, to: 45971,
 	},
 	{
 		policy: Policy{
@@ -1151,7 +1152,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7cdc99ac91249cb5b56ae4b34132354da26a5b7171377b113c922d6442ddff8a",
-		from:   45953, to: 47959,
+		from:   45971, to: 47977,
 	},
 	{
 		policy: Policy{
@@ -1178,7 +1179,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   47959, to: 48648,
+		from:   47977, to: 48666,
 	},
 	{
 		policy: Policy{
@@ -1196,7 +1197,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   48648, to: 48883,
+		from:   48666, to: 48901,
 	},
 	{
 		policy: Policy{
@@ -1219,7 +1220,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "0a6d92316098bd2fa0001268036ca793c5a4cc1d00cc01eb89924a256830c5c6",
-		from:   48883, to: 49321,
+		from:   48901, to: 49339,
 	},
 	{
 		policy: Policy{
@@ -1237,7 +1238,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   49321, to: 49551,
+		from:   49339, to: 49569,
 	},
 	{
 		policy: Policy{
@@ -1266,7 +1267,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   49551, to: 50569,
+		from:   49569, to: 50587,
 	},
 	{
 		policy: Policy{
@@ -1285,7 +1286,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   50569, to: 50958,
+		from:   50587, to: 50976,
 	},
 	{
 		policy: Policy{
@@ -1306,7 +1307,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "ad5ed5bd13f46c3cf219cd88301ae19dd0b12905d09c29836513afddca407e28",
-		from:   50958, to: 51509,
+		from:   50976, to: 51527,
 	},
 	{
 		policy: Policy{
@@ -1381,7 +1382,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "11e0e050d8890956e147f0dbf49a9fbbaec00b85f89dc78b85c8207a8a2cf814",
-		from:   51509, to: 55410,
+		from:   51527, to: 55428,
 	},
 	{
 		policy: Policy{
@@ -1415,7 +1416,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "3f4bac8c3f0796f867ca128d3908a8d58c357e0cb886a569ab6c262184e44661",
-		from:   55410, to: 57100,
+		from:   55428, to: 57118,
 	},
 	{
 		policy: Policy{
@@ -1451,13 +1452,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   57100, to: 58886,
+		from:   57118, to: 58904,
 	},
 	{
 		policy: Policy{
 			ID: "process.kill_everything", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.name == \"kill\" && size(c.argv) > 1\n  && (c.argv[size(c.argv) - 1] in [\"-1\", \"1\"] && size(c.argv) > 2 && !(c.argv[1] in [\"-l\", \"-L\", \"--list\", \"-0\"])))\n|| shell.commands.exists(c, c.name == \"killall5\" || c.name in [\"pkill\", \"killall\"] && (c.argv.exists(a, a in [\".\", \".*\", \"systemd\", \"init\", \"sshd\", \"bash\", \"zsh\", \"fish\"])\n    || option(c, \"uU\", [\"user\", \"euid\", \"uid\"]) && size(c.argv.filter(a, !a.startsWith(\"-\"))) < 3)\n  || c.name == \"loginctl\" && c.argv.exists(a, a in [\"terminate-user\", \"kill-user\"]))",
+			When:      "shell.commands.exists(c, c.name == \"kill\" && size(c.argv) > 1\n  && (c.argv[size(c.argv) - 1] in [\"-1\", \"1\"] && size(c.argv) > 2 && !(c.argv[1] in [\"-l\", \"-L\", \"--list\", \"-0\"])))\n|| shell.commands.exists(c, c.name == \"killall5\" || c.name in [\"pkill\", \"killall\"] && (c.argv.exists(a, a in [\".\", \".*\", \"systemd\", \"init\", \"sshd\", \"bash\", \"zsh\", \"fish\"])\n    || option(c, \"uU\", [\"user\", \"euid\", \"uid\"]) && size(c.argv.filter(a, !a.startsWith(\"-\"))) < 3)\n  || c.name == \"loginctl\" && c.argv.exists(a, a in [\"terminate-user\", \"kill-user\", \"terminate-session\", \"kill-session\", \"terminate-seat\"]))",
 			Message:   "This signals every process of the user, or the system's own.",
 			Remedy:    "Signal the process you started, by its id, for example `kill \"$pid\"`.",
 			Protected: true,
@@ -1480,20 +1481,23 @@ var shippedPolicies = []shippedPolicy{
 						need{op: anyOf, of: []need{
 							need{op: equals, fact: 39 /* Command.argv */, value: "terminate-user"},
 							need{op: equals, fact: 39 /* Command.argv */, value: "kill-user"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "terminate-session"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "kill-session"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "terminate-seat"},
 						}},
 					}},
 				}},
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "3937ceeeb8ea69576889d540a0fc7db58bdcd9cbd844e5b939b529975e7dfc10",
-		from:   58886, to: 61075,
+		digest: "c2d39f55ec8d4097e15e4706fcf76c55a2d125a19008e2546aaa412e1362dd4b",
+		from:   58904, to: 61154,
 	},
 	{
 		policy: Policy{
 			ID: "system.power", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.name in [\"shutdown\", \"reboot\", \"halt\", \"poweroff\"] && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"--version\", \"-c\", \"--show\"])\n  || c.name in [\"init\", \"telinit\"] && c.argv.exists(a, a in [\"0\", \"6\"])\n  || c.name == \"systemctl\" && c.argv.exists(a, a in [\"poweroff\", \"reboot\", \"halt\", \"suspend\", \"hibernate\", \"kexec\", \"rescue\", \"emergency\"]))",
+			When:      "shell.commands.exists(c, c.name in [\"shutdown\", \"reboot\", \"halt\", \"poweroff\"] && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"--version\", \"-c\", \"--show\"])\n  || c.name in [\"init\", \"telinit\"] && c.argv.exists(a, a in [\"0\", \"6\"])\n  || c.name in [\"systemctl\", \"loginctl\"] && c.argv.exists(a, a in [\"poweroff\", \"reboot\", \"halt\", \"suspend\", \"hibernate\", \"kexec\", \"rescue\", \"emergency\", \"poweroff.target\", \"reboot.target\", \"halt.target\", \"suspend.target\", \"hibernate.target\", \"kexec.target\", \"rescue.target\", \"emergency.target\"])\n  || c.name == \"pmset\" && \"sleepnow\" in c.argv)",
 			Message:   "This turns the machine off or restarts it.",
 			Remedy:    "Ask the person at the machine; restart only the service you work on.",
 			Protected: true,
@@ -1518,7 +1522,10 @@ var shippedPolicies = []shippedPolicy{
 					}},
 				}},
 				need{op: all, of: []need{
-					need{op: equals, fact: 31 /* Command.name */, value: "systemctl"},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 31 /* Command.name */, value: "systemctl"},
+						need{op: equals, fact: 31 /* Command.name */, value: "loginctl"},
+					}},
 					need{op: someValue, fact: 39 /* Command.argv */},
 					need{op: anyOf, of: []need{
 						need{op: equals, fact: 39 /* Command.argv */, value: "poweroff"},
@@ -1529,23 +1536,35 @@ var shippedPolicies = []shippedPolicy{
 						need{op: equals, fact: 39 /* Command.argv */, value: "kexec"},
 						need{op: equals, fact: 39 /* Command.argv */, value: "rescue"},
 						need{op: equals, fact: 39 /* Command.argv */, value: "emergency"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "poweroff.target"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "reboot.target"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "halt.target"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "suspend.target"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "hibernate.target"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "kexec.target"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "rescue.target"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "emergency.target"},
 					}},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "pmset"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "sleepnow"},
 				}},
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "721cc78ea92b535f17916f09e134a03cfcd88c8a3d7a95425f357d07bddeaf95",
-		from:   61075, to: 62367,
+		digest: "7ff7287ddc75c2b506e5b0370f1042d9da7e3d0af30cebeccebddb68385cd879",
+		from:   61154, to: 62771,
 	},
 	{
 		policy: Policy{
 			ID: "system.weaken_security", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.name == \"setenforce\" && c.argv.exists(a, a in [\"0\", \"Permissive\"])\n  || c.name in [\"iptables\", \"ip6tables\"] && option(c, \"FX\", [\"flush\", \"delete-chain\"])\n  || c.name == \"nft\" && runs(shell, \"nft\", [\"flush\"])\n  || c.name == \"ufw\" && c.argv.exists(a, a in [\"disable\", \"reset\"])\n  || c.name == \"auditctl\" && option(c, \"De\", [])\n  || c.name in [\"systemctl\", \"service\", \"rc-service\"] && c.argv.exists(a, a in [\"stop\", \"disable\", \"mask\", \"kill\"]) && c.argv.exists(a, a.matches(\"^(firewalld|ufw|nftables|iptables|apparmor|auditd|fail2ban|selinux|clamav|falcon|osquery).*\"))\n  || c.name in [\"aa-disable\", \"aa-teardown\", \"aa-complain\"]\n  || c.name == \"csrutil\" && c.argv.exists(a, a == \"disable\")\n  || c.name == \"spctl\" && c.argv.exists(a, a == \"--master-disable\")\n  || c.name == \"chpasswd\"\n  || c.name in [\"usermod\", \"useradd\", \"userdel\", \"groupmod\", \"gpasswd\", \"chsh\"] && size(c.argv) > 1 && c.argv[1] != \"--help\"\n  || c.name == \"passwd\" && !c.argv.exists(a, a in [\"--help\", \"-S\", \"--status\"])\n  || c.name == \"visudo\" && !c.argv.exists(a, a in [\"--help\", \"-c\", \"--check\"])\n  || c.name == \"sysctl\" && (option(c, \"w\", [\"write\"]) || c.argv.exists(a, a.contains(\"=\") && !a.startsWith(\"-\"))))",
+			When:      "shell.commands.exists(c, c.name == \"setenforce\" && c.argv.exists(a, a in [\"0\", \"Permissive\"])\n  || c.name in [\"iptables\", \"ip6tables\"] && option(c, \"FXDP\", [\"flush\", \"delete-chain\", \"delete\", \"policy\"])\n  || c.name in [\"iptables-restore\", \"ip6tables-restore\"] && !option(c, \"th\", [\"test\", \"help\"])\n  || c.name == \"nft\" && c.argv.exists(a, a in [\"flush\", \"delete\", \"destroy\"])\n  || c.name == \"ufw\" && c.argv.exists(a, a in [\"disable\", \"reset\", \"delete\"])\n  || c.name == \"firewall-cmd\" && c.argv.exists(a, a == \"--panic-on\" || a.startsWith(\"--remove-\"))\n  || c.name == \"pfctl\" && option(c, \"dF\", [])\n  || c.name == \"auditctl\" && option(c, \"De\", [])\n  || c.name in [\"systemctl\", \"service\", \"rc-service\"] && c.argv.exists(a, a in [\"stop\", \"disable\", \"mask\", \"kill\"]) && c.argv.exists(a, a.matches(\"^(firewalld|ufw|nftables|iptables|apparmor|auditd|fail2ban|selinux|clamav|falcon|osquery).*\"))\n  || c.name in [\"aa-disable\", \"aa-teardown\", \"aa-complain\"]\n  || c.name == \"csrutil\" && c.argv.exists(a, a == \"disable\")\n  || c.name == \"spctl\" && c.argv.exists(a, a == \"--master-disable\")\n  || c.name in [\"chpasswd\", \"newusers\"]\n  || c.name in [\"usermod\", \"useradd\", \"userdel\", \"adduser\", \"deluser\", \"groupadd\", \"groupmod\", \"groupdel\", \"addgroup\", \"delgroup\", \"gpasswd\", \"chsh\"] && size(c.argv) > 1 && c.argv[1] != \"--help\" && !(c.name == \"chsh\" && c.argv[1] in [\"-l\", \"--list-shells\"])\n  || c.name == \"passwd\" && !c.argv.exists(a, a in [\"--help\", \"-S\", \"--status\"])\n  || c.name == \"chage\" && !option(c, \"lh\", [\"list\", \"help\"])\n  || c.name in [\"vipw\", \"vigr\"]\n  || c.name == \"visudo\" && !c.argv.exists(a, a in [\"--help\", \"-c\", \"--check\"])\n  || c.name == \"sysctl\" && (option(c, \"w\", [\"write\"]) || c.argv.exists(a, a.contains(\"=\") && !a.startsWith(\"-\"))))",
 			Message:   "This weakens the protection of the machine itself.",
 			Remedy:    "Leave firewalls, accounts and kernel settings as they are; ask the person at the machine if the task needs it.",
 			Protected: true,
-			File:      "pack:core/processes.yaml", Line: 53, Column: 5,
+			File:      "pack:core/processes.yaml", Line: 54, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1560,10 +1579,16 @@ var shippedPolicies = []shippedPolicy{
 				}},
 				need{op: equals, fact: 31 /* Command.name */, value: "iptables"},
 				need{op: equals, fact: 31 /* Command.name */, value: "ip6tables"},
+				need{op: equals, fact: 31 /* Command.name */, value: "iptables-restore"},
+				need{op: equals, fact: 31 /* Command.name */, value: "ip6tables-restore"},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "nft"},
-					need{op: equals, fact: 31 /* Command.name */, value: "nft"},
-					need{op: equals, fact: 39 /* Command.argv */, value: "flush"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "flush"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "delete"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "destroy"},
+					}},
 				}},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "ufw"},
@@ -1571,8 +1596,14 @@ var shippedPolicies = []shippedPolicy{
 					need{op: anyOf, of: []need{
 						need{op: equals, fact: 39 /* Command.argv */, value: "disable"},
 						need{op: equals, fact: 39 /* Command.argv */, value: "reset"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "delete"},
 					}},
 				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "firewall-cmd"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "pfctl"},
 				need{op: equals, fact: 31 /* Command.name */, value: "auditctl"},
 				need{op: all, of: []need{
 					need{op: anyOf, of: []need{
@@ -1603,20 +1634,30 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 39 /* Command.argv */, value: "--master-disable"},
 				}},
 				need{op: equals, fact: 31 /* Command.name */, value: "chpasswd"},
+				need{op: equals, fact: 31 /* Command.name */, value: "newusers"},
 				need{op: equals, fact: 31 /* Command.name */, value: "usermod"},
 				need{op: equals, fact: 31 /* Command.name */, value: "useradd"},
 				need{op: equals, fact: 31 /* Command.name */, value: "userdel"},
+				need{op: equals, fact: 31 /* Command.name */, value: "adduser"},
+				need{op: equals, fact: 31 /* Command.name */, value: "deluser"},
+				need{op: equals, fact: 31 /* Command.name */, value: "groupadd"},
 				need{op: equals, fact: 31 /* Command.name */, value: "groupmod"},
+				need{op: equals, fact: 31 /* Command.name */, value: "groupdel"},
+				need{op: equals, fact: 31 /* Command.name */, value: "addgroup"},
+				need{op: equals, fact: 31 /* Command.name */, value: "delgroup"},
 				need{op: equals, fact: 31 /* Command.name */, value: "gpasswd"},
 				need{op: equals, fact: 31 /* Command.name */, value: "chsh"},
 				need{op: equals, fact: 31 /* Command.name */, value: "passwd"},
+				need{op: equals, fact: 31 /* Command.name */, value: "chage"},
+				need{op: equals, fact: 31 /* Command.name */, value: "vipw"},
+				need{op: equals, fact: 31 /* Command.name */, value: "vigr"},
 				need{op: equals, fact: 31 /* Command.name */, value: "visudo"},
 				need{op: equals, fact: 31 /* Command.name */, value: "sysctl"},
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "4d3a9c49f9b9b00b5d733f38b8dec75415622665aa828007f469a46d19746179",
-		from:   62367, to: 66892,
+		digest: "de09be8ccaf9b9e9b1135d1db4bf4723e43cf74e41cd1886d3b61bde1696fe15",
+		from:   62771, to: 68909,
 	},
 	{
 		policy: Policy{
@@ -1675,7 +1716,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8cb2a2d1b986690a88eae2b56d82dadb4ccd506501c75b6c0d37baa889fe0b28",
-		from:   66892, to: 68568,
+		from:   68909, to: 70585,
 	},
 	{
 		policy: Policy{
@@ -1712,7 +1753,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
-		from:   68568, to: 69283,
+		from:   70585, to: 71300,
 	},
 	{
 		policy: Policy{
@@ -1737,7 +1778,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
-		from:   69283, to: 69809,
+		from:   71300, to: 71826,
 	},
 	{
 		policy: Policy{
@@ -1878,7 +1919,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "4ff2484bd471486c3d31252a6091b78b703f2962660b62b56c19309b77dc5dd5",
-		from:   69809, to: 75113,
+		from:   71826, to: 77130,
 	},
 	{
 		policy: Policy{
@@ -1952,7 +1993,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   75113, to: 78415,
+		from:   77130, to: 80432,
 	},
 	{
 		policy: Policy{
@@ -1976,7 +2017,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "24cad162a574b4519d1d4977709f5752b3db85be0493036f5d302ea6841718d7",
-		from:   78415, to: 82570,
+		from:   80432, to: 84587,
 	},
 	{
 		policy: Policy{
@@ -2006,7 +2047,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   82570, to: 84591,
+		from:   84587, to: 86608,
 	},
 	{
 		policy: Policy{
@@ -2055,7 +2096,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
-		from:   84591, to: 86527,
+		from:   86608, to: 88544,
 	},
 	{
 		policy: Policy{
@@ -2070,7 +2111,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   86527, to: 86908,
+		from:   88544, to: 88925,
 	},
 	{
 		policy: Policy{
@@ -2085,7 +2126,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   86908, to: 87217,
+		from:   88925, to: 89234,
 	},
 	{
 		policy: Policy{
@@ -2103,7 +2144,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   87217, to: 90530,
+		from:   89234, to: 92547,
 	},
 	{
 		policy: Policy{
@@ -2258,7 +2299,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "ab4310c20e5dab260388edfe39ebd5bf1fb4606a2bb5cecc398f866ca94b90b6",
-		from:   90530, to: 103124,
+		from:   92547, to: 105141,
 	},
 	{
 		policy: Policy{
@@ -2375,7 +2416,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   103124, to: 107673,
+		from:   105141, to: 109690,
 	},
 	{
 		policy: Policy{
@@ -2393,7 +2434,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   107673, to: 107906,
+		from:   109690, to: 109923,
 	},
 	{
 		policy: Policy{
@@ -2478,7 +2519,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   107906, to: 110066,
+		from:   109923, to: 112083,
 	},
 	{
 		policy: Policy{
@@ -2509,7 +2550,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   110066, to: 111160,
+		from:   112083, to: 113177,
 	},
 	{
 		policy: Policy{
@@ -2528,7 +2569,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   111160, to: 111573,
+		from:   113177, to: 113590,
 	},
 	{
 		policy: Policy{
@@ -2547,7 +2588,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   111573, to: 111987,
+		from:   113590, to: 114004,
 	},
 	{
 		policy: Policy{
@@ -2566,7 +2607,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   111987, to: 112399,
+		from:   114004, to: 114416,
 	},
 	{
 		policy: Policy{
@@ -2592,7 +2633,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   112399, to: 113344,
+		from:   114416, to: 115361,
 	},
 	{
 		policy: Policy{
@@ -2611,7 +2652,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   113344, to: 113760,
+		from:   115361, to: 115777,
 	},
 	{
 		policy: Policy{
@@ -2629,7 +2670,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   113760, to: 114010,
+		from:   115777, to: 116027,
 	},
 	{
 		policy: Policy{
@@ -2664,7 +2705,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   114010, to: 114741,
+		from:   116027, to: 116758,
 	},
 	{
 		policy: Policy{
@@ -2688,7 +2729,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   114741, to: 115262,
+		from:   116758, to: 117279,
 	},
 	{
 		policy: Policy{
@@ -2705,7 +2746,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   115262, to: 115536,
+		from:   117279, to: 117553,
 	},
 	{
 		policy: Policy{
@@ -2719,7 +2760,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   115536, to: 115602,
+		from:   117553, to: 117619,
 	},
 	{
 		policy: Policy{
@@ -2753,7 +2794,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   115602, to: 116262,
+		from:   117619, to: 118279,
 	},
 	{
 		policy: Policy{
@@ -2786,7 +2827,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   116262, to: 116841,
+		from:   118279, to: 118858,
 	},
 	{
 		policy: Policy{
@@ -2936,7 +2977,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   116841, to: 122481,
+		from:   118858, to: 124498,
 	},
 	{
 		policy: Policy{
@@ -3017,7 +3058,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   122481, to: 124539,
+		from:   124498, to: 126556,
 	},
 	{
 		policy: Policy{
@@ -3044,7 +3085,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   124539, to: 125793,
+		from:   126556, to: 127810,
 	},
 	{
 		policy: Policy{
@@ -3064,7 +3105,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   125793, to: 127328,
+		from:   127810, to: 129345,
 	},
 	{
 		policy: Policy{
@@ -3081,7 +3122,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   127328, to: 127871,
+		from:   129345, to: 129888,
 	},
 	{
 		policy: Policy{
@@ -3120,7 +3161,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   127871, to: 129115,
+		from:   129888, to: 131132,
 	},
 	{
 		policy: Policy{
@@ -3137,7 +3178,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   129115, to: 129338,
+		from:   131132, to: 131355,
 	},
 	{
 		policy: Policy{
@@ -3154,7 +3195,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   129338, to: 129642,
+		from:   131355, to: 131659,
 	},
 	{
 		policy: Policy{
@@ -3175,7 +3216,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   129642, to: 130066,
+		from:   131659, to: 132083,
 	},
 	{
 		policy: Policy{
@@ -3210,7 +3251,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   130066, to: 131077,
+		from:   132083, to: 133094,
 	},
 	{
 		policy: Policy{
@@ -3227,7 +3268,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   131077, to: 131305,
+		from:   133094, to: 133322,
 	},
 	{
 		policy: Policy{
@@ -3252,7 +3293,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   131305, to: 131803,
+		from:   133322, to: 133820,
 	},
 	{
 		policy: Policy{
@@ -3275,7 +3316,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   131803, to: 132269,
+		from:   133820, to: 134286,
 	},
 	{
 		policy: Policy{
@@ -3292,7 +3333,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   132269, to: 132510,
+		from:   134286, to: 134527,
 	},
 	{
 		policy: Policy{
@@ -3309,7 +3350,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   132510, to: 132736,
+		from:   134527, to: 134753,
 	},
 	{
 		policy: Policy{
@@ -3326,7 +3367,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   132736, to: 132970,
+		from:   134753, to: 134987,
 	},
 	{
 		policy: Policy{
@@ -3347,7 +3388,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   132970, to: 133285,
+		from:   134987, to: 135302,
 	},
 	{
 		policy: Policy{
@@ -3364,7 +3405,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   133285, to: 133498,
+		from:   135302, to: 135515,
 	},
 	{
 		policy: Policy{
@@ -3382,7 +3423,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   133498, to: 133782,
+		from:   135515, to: 135799,
 	},
 	{
 		policy: Policy{
@@ -3399,7 +3440,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   133782, to: 134020,
+		from:   135799, to: 136037,
 	},
 	{
 		policy: Policy{
@@ -3416,7 +3457,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   134020, to: 134257,
+		from:   136037, to: 136274,
 	},
 	{
 		policy: Policy{
@@ -3430,7 +3471,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   134257, to: 134312,
+		from:   136274, to: 136329,
 	},
 	{
 		policy: Policy{
@@ -3444,7 +3485,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   134312, to: 134373,
+		from:   136329, to: 136390,
 	},
 	{
 		policy: Policy{
@@ -3458,7 +3499,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   134373, to: 134432,
+		from:   136390, to: 136449,
 	},
 	{
 		policy: Policy{
@@ -3472,7 +3513,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   134432, to: 134588,
+		from:   136449, to: 136605,
 	},
 	{
 		policy: Policy{
@@ -3486,7 +3527,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   134588, to: 134659,
+		from:   136605, to: 136676,
 	},
 	{
 		policy: Policy{
@@ -3510,7 +3551,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   134659, to: 134981,
+		from:   136676, to: 136998,
 	},
 	{
 		policy: Policy{
@@ -3530,7 +3571,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   134981, to: 136516,
+		from:   136998, to: 138533,
 	},
 	{
 		policy: Policy{
@@ -3547,7 +3588,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   136516, to: 137059,
+		from:   138533, to: 139076,
 	},
 	{
 		policy: Policy{
@@ -3586,7 +3627,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   137059, to: 138303,
+		from:   139076, to: 140320,
 	},
 	{
 		policy: Policy{
@@ -3602,7 +3643,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   138303, to: 143521,
+		from:   140320, to: 145538,
 	},
 	{
 		policy: Policy{
@@ -3627,7 +3668,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   143521, to: 144045,
+		from:   145538, to: 146062,
 	},
 	{
 		policy: Policy{
@@ -3653,7 +3694,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   144045, to: 144659,
+		from:   146062, to: 146676,
 	},
 	{
 		policy: Policy{
@@ -3669,7 +3710,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   144659, to: 144664,
+		from:   146676, to: 146681,
 	},
 	{
 		policy: Policy{
@@ -3694,7 +3735,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "2da99d08dc5d0d48448185f04b2c5ebba43203318dff06e573b0b90f634d96ac",
-		from:   144664, to: 145620,
+		from:   146681, to: 147637,
 	},
 	{
 		policy: Policy{
@@ -3727,7 +3768,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   145620, to: 146167,
+		from:   147637, to: 148184,
 	},
 	{
 		policy: Policy{
@@ -3743,7 +3784,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   146167, to: 146172,
+		from:   148184, to: 148189,
 	},
 	{
 		policy: Policy{
@@ -3759,7 +3800,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   146172, to: 146590,
+		from:   148189, to: 148607,
 	},
 	{
 		policy: Policy{
@@ -3775,7 +3816,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "93da16716fe1594c4a82d38534855dfd3089f91e552604179ccd4b858f435efe",
-		from:   146590, to: 146854,
+		from:   148607, to: 148871,
 	},
 	{
 		policy: Policy{
@@ -3791,7 +3832,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   146854, to: 147359,
+		from:   148871, to: 149376,
 	},
 	{
 		policy: Policy{
@@ -3824,7 +3865,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   147359, to: 147906,
+		from:   149376, to: 149923,
 	},
 	{
 		policy: Policy{
@@ -3914,7 +3955,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   147906, to: 152764,
+		from:   149923, to: 154781,
 	},
 	{
 		policy: Policy{
@@ -3930,6 +3971,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   152764, to: 152769,
+		from:   154781, to: 154786,
 	},
 }
