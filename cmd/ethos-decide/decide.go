@@ -51,6 +51,11 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 	if c.Confine != "" {
 		return cli.Errorf(cli.Usage, "without --reply, ethos-sandbox runs what is allowed", "--confine needs --reply")
 	}
+	for _, name := range c.Pack {
+		if err := policy.KnownPack(name); err != nil {
+			return badPolicy(err)
+		}
+	}
 	d, err := c.remembering(sys)
 	if err != nil {
 		return err

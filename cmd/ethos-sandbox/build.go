@@ -15,8 +15,8 @@ func specOfFlags(sys *cli.System, f *boundary.Flags, argv []string) (sandbox.Spe
 
 // behindDashes returns the words of a command. An unknown flag before them is an error.
 func behindDashes(argv cli.Argv, status cli.Status) ([]string, error) {
-	if flag := argv.Unknown(); flag != "" {
-		return nil, cli.Errorf(status, "ethos-sandbox COMMAND --help shows the flags; the command to run goes after --", "unknown flag %s", flag)
+	if err := argv.Unknown(); err != nil {
+		return nil, cli.Errorf(status, "ethos-sandbox COMMAND --help shows the flags; the command to run goes after --", "%w", err)
 	}
 	return argv.Words(), nil
 }

@@ -103,6 +103,8 @@ func TestExit(t *testing.T) {
 		{"--fail=plain", BadInput, "", "ethos-x: error: unexpected\n"},
 		{"--fail=panic", BadInput, "", "ethos-x: error: internal error: boom"},
 		{"--bogus", Usage, "", "ethos-x: error: unknown flag --bogus\nethos-x: hint: ethos-x --help shows the usage\n"},
+		{"--fial=x", Usage, "", "unknown flag --fial\nethos-x: hint: did you mean --fail? ethos-x --help shows the usage\n"},
+		{"run --vresion", Refused, "", "unknown flag --vresion\nethos-x: hint: did you mean --version? ethos-x run --help shows the usage\n"},
 		{"--mode=x", Usage, "", "must be one of"},
 		{"run", 42, "", ""},
 		{"run --bogus", Refused, "", "unknown flag --bogus\nethos-x: hint: ethos-x run --help shows the usage\n"},

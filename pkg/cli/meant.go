@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -18,6 +19,9 @@ var otherWords = map[string]string{"rm": "remove", "delete": "remove", "stop": "
 // that was named, or above it, or the value of --name.
 func (p Program) meant(err error) string {
 	var fault *kong.ParseError
+	if flag, ok := unexpectedFlag(err); ok && errors.As(err, &fault) && fault.Context != nil {
+		return meantFlag(flag, cmp.Or(fault.Context.Selected(), fault.Context.Model.Node))
+	}
 	word, ok := unexpectedWord(err)
 	if !ok || word == "help" || !errors.As(err, &fault) || fault.Context == nil {
 		return ""
@@ -37,9 +41,35 @@ func (p Program) meant(err error) string {
 // unexpectedWord returns the word that kong did not expect. Kong may add a guess,
 // which [Program.meant] replaces.
 func unexpectedWord(err error) (word string, ok bool) {
-	word, ok = strings.CutPrefix(err.Error(), "unexpected argument ")
+	return notExpected(err, "unexpected argument ")
+}
+
+// unexpectedFlag returns the flag that kong did not expect.
+func unexpectedFlag(err error) (flag string, ok bool) { return notExpected(err, "unknown flag ") }
+
+func notExpected(err error, what string) (word string, ok bool) {
+	word, ok = strings.CutPrefix(err.Error(), what)
 	word, _, _ = strings.Cut(word, ", did you mean ")
 	return word, ok
+}
+
+// meantFlag returns the beginning of a hint with the flag of a command that a word was probably meant
+// to be, or "".
+func meantFlag(word string, node *kong.Node) string {
+	word, _, _ = strings.Cut(strings.TrimLeft(word, "-"), "=")
+	if node.DefaultCmd != nil {
+		node = node.DefaultCmd
+	}
+	var names []string
+	for _, flags := range node.AllFlags(true) {
+		for _, f := range flags {
+			names = append(names, f.Name)
+		}
+	}
+	if name := nearest.Name(word, names); name != "" {
+		return "did you mean --" + name + "? "
+	}
+	return ""
 }
 
 // command returns the command below a node that the word is probably meant to

@@ -32,14 +32,20 @@ type Program struct {
 	Vars func() map[string]string
 }
 
-// Unknown returns the first word if it is an unknown flag, else "". kong would treat that flag and
+// Unknown returns an [UnknownFlag] if the first word is one, else nil. kong would treat that flag and
 // all words after it as the command.
-func (a Argv) Unknown() string {
+func (a Argv) Unknown() error {
 	if len(a) > 0 && len(a[0]) > 1 && a[0][0] == '-' && a[0] != "--" {
-		return a[0]
+		return UnknownFlag(a[0])
 	}
-	return ""
+	return nil
 }
+
+// UnknownFlag is a word in the place of a flag that is none. [Program.Run] adds to the hint which flag
+// was probably meant.
+type UnknownFlag string
+
+func (f UnknownFlag) Error() string { return "unknown flag " + string(f) }
 
 // Command is the parsed form of a command line.
 type Command interface {
@@ -130,7 +136,12 @@ func (p Program) run(ctx context.Context, sys *System, args []string, kind *Kind
 	}
 	sys.warnLost(*kind)
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	return parsed.Run(sys)
+	err = parsed.Run(sys)
+	var flag UnknownFlag
+	if fault := (*Error)(nil); errors.As(err, &flag) && errors.As(err, &fault) {
+		fault.Hint = meantFlag(string(flag), parsed.Selected()) + fault.Hint
+	}
+	return err
 }
 
 func asksVersion(args []string) bool { return len(args) == 1 && args[0] == "--version" }
@@ -203,6 +214,8 @@ func (p Program) usage(err error, kind Kind) error {
 	message := plainer(lowerFirst(err.Error()))
 	if word, ok := unexpectedWord(err); ok {
 		message = "unexpected argument " + word
+	} else if flag, ok := unexpectedFlag(err); ok {
+		message = UnknownFlag(flag).Error()
 	}
 	named := p.named(parseContext(err))
 	hint := p.meant(err) + named + " --help shows the usage"

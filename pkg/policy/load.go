@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -79,15 +78,14 @@ func (l *loader) shipped(name string) error {
 	if slices.Contains(l.set.packs, name) {
 		return nil
 	}
-	rules := shippedRules(name)
-	if len(rules) == 0 {
-		return fmt.Errorf("unknown policy pack %q%s", name, suggestion(name, Packs()))
+	if err := KnownPack(name); err != nil {
+		return err
 	}
 	if len(l.set.packs) == 0 {
 		l.set.principles = ShippedPrinciples()
 	}
 	l.set.packs = append(l.set.packs, name)
-	l.set.rules = append(l.set.rules, rules...)
+	l.set.rules = append(l.set.rules, shippedRules(name)...)
 	return nil
 }
 

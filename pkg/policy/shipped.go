@@ -2,6 +2,7 @@ package policy
 
 import (
 	_ "embed"
+	"fmt"
 	"slices"
 )
 
@@ -30,6 +31,14 @@ type shippedPolicy struct {
 
 // Packs names the shipped packs, core first.
 func Packs() []string { return slices.Clone(shippedPacks) }
+
+// KnownPack returns an error that names the shipped packs if name is none of them.
+func KnownPack(name string) error {
+	if slices.Contains(shippedPacks, name) {
+		return nil
+	}
+	return fmt.Errorf("unknown policy pack %q%s", name, suggestion(name, shippedPacks))
+}
 
 // ShippedPrinciples lists the principles of the shipped policies.
 func ShippedPrinciples() []Principle { return slices.Clone(shippedPrinciples) }

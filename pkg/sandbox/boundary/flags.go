@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"ethos/pkg/capability"
@@ -50,7 +51,7 @@ type Flags struct {
 	Timeout           Limit    `placeholder:"DURATION" help:"Wall-clock limit, such as 90s or 10m; 0: no limit."`
 	Memory            Limit    `placeholder:"SIZE" help:"Memory limit, such as 512M or 2G."`
 	CPU               Limit    `placeholder:"PERCENT" name:"cpu" help:"CPU limit; 100 is one processor."`
-	Pids              int64    `placeholder:"N" help:"Limit on processes and threads."`
+	Pids              Count    `placeholder:"N" help:"Limit on processes and threads."`
 	Debug             bool     `help:"Let the command trace its own processes: gdb, strace, delve, LeakSanitizer."`
 	Untimed           bool     `kong:"-"` // no time limit unless Timeout is given
 	Require           []string `placeholder:"CONTROL" help:"Run only if these controls are in full force: userns, landlock, seccomp, cgroup, …"`
@@ -72,6 +73,22 @@ func (l *Limit) UnmarshalText(text []byte) error {
 // UnmarshalJSON implements [json.Unmarshaler]. Unlike on the command line, an empty value
 // means that the flag was not given.
 func (l *Limit) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, (*string)(l)) }
+
+// Count is a limit on a number. Zero means that the flag was not given, so nobody can give it.
+type Count int64
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (c *Count) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil || n < 1 {
+		return fmt.Errorf("%s is not a whole number above 0", text)
+	}
+	*c = Count(n)
+	return nil
+}
+
+// UnmarshalJSON implements [json.Unmarshaler], as for [Limit].
+func (c *Count) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, (*int64)(c)) }
 
 // Switch is the value of a flag that stands alone or has a value joined to it. It is "true"
 // if the flag stands alone and "" if it is not given.
