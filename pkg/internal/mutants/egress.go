@@ -11,6 +11,7 @@ const (
 	special     = "pkg/egress/rule/special.go"
 	setFile     = "pkg/egress/rule/set.go"
 	tunnel      = "pkg/egress/tunnel.go"
+	endpoints   = "pkg/egress/rule/endpoint.go"
 )
 
 var (
@@ -19,6 +20,7 @@ var (
 	published = []Tests{{Package: "./pkg/sandbox", Run: "^(TestPublish|TestPublishRefused)$"}}
 	events    = []Tests{{Package: "./pkg/sandbox/control", Run: "^TestEgress"}}
 	judging   = []Tests{{Package: "./pkg/egress/rule"}}
+	requests  = []Tests{{Package: "./pkg/egress", Run: "^(TestTargetWithoutPath|TestTraceUpstream|TestInterceptedAtAddress)$"}}
 	gateway   = []Tests{{Package: "./pkg/egress", Run: "^(TestServerName|TestSecondHello|TestHostileHellos|TestDeafAddresses|TestRebinding|TestNeverHandedOut|TestTransparentRefusals)$"}}
 )
 
@@ -61,6 +63,13 @@ var egress = []Mutant{
 	{Name: "TLS: a hidden name", Edits: []Edit{{tunnel, `case first.ECH:`, `case false:`}}, Tests: gateway},
 	{Name: "TLS: no name", Edits: []Edit{{tunnel, `if text == "" && t.host.Addr().IsValid() {`, `if text == "" {`}}, Tests: gateway},
 	{Name: "TLS: the second hello", Edits: []Edit{{tunnel, `if !t.retry.IsRetry() {`, `if true {`}}, Tests: gateway},
+	{Name: "TLS: another name at an allowed address", Edits: []Edit{{tunnel, `if v.Allowed && !t.gateway.config.Intercept.opens(name, t.event.Port) {`, `if v.Allowed {`}}, Tests: requests},
+	{Name: "requests: a target without a path", Edits: []Edit{{"pkg/egress/http2.go", `if r.URL.Opaque != "" {`, `if false {`}}, Tests: requests},
+	{Name: "requests: TRACE through a proxy with a password", Edits: []Edit{{"pkg/egress/forward.go", `if e.via != nil && e.via.User != nil && echoes(r.Method) {`, `if false {`}}, Tests: requests},
+	{Name: "requests: TRACE in any case", Edits: []Edit{{"pkg/egress/intercept.go", `strings.EqualFold(method, http.MethodTrace) ||`, `method == http.MethodTrace ||`}}, Tests: requests},
+	{Name: "rules: escapes of special characters", Edits: []Edit{{endpoints, `"%2e", "%2f", "%5c", "%25", "%3b", `, ``}}, Tests: judging},
+	{Name: "rules: escapes of control characters", Edits: []Edit{{endpoints, `"%0", "%1", "%7f", `, ``}}, Tests: judging},
+	{Name: "rules: overlong escapes", Edits: []Edit{{endpoints, `, "%c0", "%c1", "%e0%8", "%f0%8"`, ``}}, Tests: judging},
 	{Name: "names: each address is judged", Edits: []Edit{{"pkg/egress/resolve.go", `case v.Allowed:`, `case true:`}}, Tests: gateway},
 	{Name: "names: addresses that are tried at once", Edits: []Edit{{"pkg/egress/dial.go", `if running > 0 {`, `if false {`}}, Tests: gateway},
 }

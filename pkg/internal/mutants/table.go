@@ -6,15 +6,17 @@ import (
 )
 
 const (
-	calls     = "pkg/sandbox/kernel/mount/calls_linux.go"
-	building  = "pkg/sandbox/kernel/mount/steps_linux.go"
-	initFile  = "pkg/sandbox/kernel/steps/init_linux.go"
-	rules     = "pkg/sandbox/control/landlockrules_linux.go"
-	network   = "pkg/sandbox/control/network_linux.go"
-	protected = "pkg/sandbox/control/protectedpaths_linux.go"
-	filters   = "pkg/sandbox/kernel/seccomp/deny.go"
-	compiler  = "pkg/sandbox/kernel/seccomp/compile.go"
-	connects  = "pkg/sandbox/kernel/notify/connect_linux.go"
+	calls      = "pkg/sandbox/kernel/mount/calls_linux.go"
+	building   = "pkg/sandbox/kernel/mount/steps_linux.go"
+	initFile   = "pkg/sandbox/kernel/steps/init_linux.go"
+	rules      = "pkg/sandbox/control/landlockrules_linux.go"
+	network    = "pkg/sandbox/control/network_linux.go"
+	protected  = "pkg/sandbox/control/protectedpaths_linux.go"
+	filters    = "pkg/sandbox/kernel/seccomp/deny.go"
+	compiler   = "pkg/sandbox/kernel/seccomp/compile.go"
+	connects   = "pkg/sandbox/kernel/notify/connect_linux.go"
+	caches     = "pkg/sandbox/plan/cache.go"
+	bubblewrap = "pkg/sandbox/kernel/bwrap/find.go"
 )
 
 // The tests that should notice, run one after the other until one does.
@@ -32,6 +34,8 @@ var (
 	filter       = []Tests{{Package: "./pkg/sandbox/kernel/seccomp", Skip: "^(TestPrecompiledIsCurrent|TestAsm|TestDenyPrivilegeProgram)$"}}
 	races        = []Tests{{Package: "./pkg/sandbox", Run: "^(TestSwaps)$"}, {Package: "./pkg/internal/escapes"}}
 	faults       = []Tests{{Package: "./pkg/sandbox", Run: "^(TestVerify|TestVerifyNamespaces|TestLandlockAlone)$"}}
+	inCaches     = []Tests{{Package: "./pkg/sandbox/plan", Run: "^TestMaskInCache$"}}
+	found        = []Tests{{Package: "./pkg/sandbox/kernel/bwrap", Run: "^TestFind"}}
 	records      = []Tests{{Package: "./pkg/record"}, {Package: "./cmd/ethos-sandbox"}}
 )
 
@@ -103,6 +107,12 @@ var single = []Mutant{
 	{Name: "names: an end to insisting", Edits: []Edit{{protected, `w.count > insists`, `false`}}, Tests: names},
 	{Name: "names: none appears in the set-up", Edits: []Edit{{protected, `plan.Covering(paths, path).Access == plan.ReadWrite {`, `false {`}}, Tests: names},
 	{Name: "directories above what is protected are held in place", Edits: []Edit{{"pkg/sandbox/plan/mounts.go", `if !slices.ContainsFunc(have, taken) {`, `if false && !slices.ContainsFunc(have, taken) {`}}, Tests: boundary},
+	{Name: "caches: what is denied in one", Edits: []Edit{{caches, `append([]mount.Mount{over}, b.deniedIn(p)...)`, `append([]mount.Mount{over}, b.deniedIn(p)[:0]...)`}}, Tests: inCaches},
+	{Name: "caches: a file masked already hides no other deny", Edits: []Edit{{caches, "m != nil {\n\t\t\tlist = append(list, *m)\n\t\t}", "m != nil {\n\t\t\tlist = append(list, *m)\n\t\t} else {\n\t\t\treturn nil\n\t\t}"}}, Tests: inCaches},
+	{Name: "bwrap: a link on PATH", Edits: []Edit{{bubblewrap, `if err = held(dir, link, outside); err == nil {`, `if true {`}}, Tests: found},
+	{Name: "bwrap: what it calls itself", Edits: []Edit{{bubblewrap, "\"bubblewrap \")\n\tif !ok {", "\"bubblewrap \")\n\tif false && !ok {"}}, Tests: found},
+	{Name: "session: limits that commands inherit", Edits: []Edit{{"pkg/sandbox/exec/inherited_linux.go", `if now != c.session.inherited {`, `if false && now != c.session.inherited {`}},
+		Tests: []Tests{{Package: "./pkg/internal/boundary", Run: "^TestSessionInheritedLimits$"}}},
 	{Name: "network: loopback alone is up", Edits: []Edit{{network, `name != "lo" && !dormant(name)`, `false`}}, Tests: faults,
 		Survives: "a new network namespace has no other interface; the check is there for a kernel that gives one, which no test can make here"},
 	{Name: "verify: identity", Edits: []Edit{{"pkg/sandbox/control/user_linux.go", "Verify(s Status) error {\n", "Verify(s Status) error {\n\treturn nil\n"},
