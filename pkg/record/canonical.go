@@ -121,7 +121,7 @@ func (c *canonicalizer) elements() *BadLine {
 	return err
 }
 
-func appendText(dst, value []byte) []byte {
+func appendText[T string | []byte](dst []byte, value T) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	for i := 0; i < len(value); i++ {

@@ -1,11 +1,11 @@
 package record
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -303,9 +303,9 @@ func (d *decoder) fields(t *shape, v reflect.Value) *BadLine {
 // field reads a member's name, and leaves the cursor at the value. It tries the fields that are
 // likely before it reads the name: the next one, and those after fields that may be absent.
 func (d *decoder) field(t *shape, next int) (int, *BadLine) {
-	for f := next; f < len(t.keys); f++ {
-		if bytes.HasPrefix(d.b[d.i:], t.keys[f]) {
-			d.i += len(t.keys[f])
+	for f := next; f < len(t.order); f++ {
+		if n := keyed(d.b[d.i:], t.order[f]); n > 0 {
+			d.i += n
 			d.space()
 			return f, nil
 		}
@@ -317,11 +317,20 @@ func (d *decoder) field(t *shape, next int) (int, *BadLine) {
 	if err != nil {
 		return 0, err
 	}
-	f, known := t.byName[string(name)]
-	if !known {
+	f := slices.Index(t.order, string(name))
+	if f < 0 {
 		return 0, bad(CodeUnknownField, "%s: no field %q in schema %s", d.at(), string(name), Schema)
 	}
 	return f, nil
+}
+
+// keyed returns the length of a name in quotes with its colon if the text begins with them, else 0.
+func keyed(text []byte, name string) int {
+	n := len(name)
+	if len(text) < n+3 || text[0] != '"' || string(text[1:n+1]) != name || text[n+1] != '"' || text[n+2] != ':' {
+		return 0
+	}
+	return n + 3
 }
 
 // fill makes nil lists and maps empty, so that they are written as [] and {}, in v and in the

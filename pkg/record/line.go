@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"time"
@@ -276,8 +275,7 @@ func (l *Line) Set(name string, v any) error {
 	l.changed(name)
 	i := l.index(name)
 	if i < 0 {
-		key, _ := encode(name)
-		l.members = append(l.members, member{name: name, key: key})
+		l.members = append(l.members, member{name: name, key: AppendString(nil, name)})
 		i = len(l.members) - 1
 	}
 	for len(l.values) < len(l.members) {
@@ -345,14 +343,4 @@ func (l *Line) Subject() (string, error) {
 	}
 	sum := sha256.Sum256(append(text, '}'))
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
-}
-
-func encode(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
 }

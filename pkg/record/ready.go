@@ -1,8 +1,6 @@
 package record
 
-import (
-	"time"
-)
+import "time"
 
 // Ready is one member of a line whose JSON is already encoded.
 type Ready struct {
@@ -23,30 +21,4 @@ func NewReadyLine(now time.Time, members ...Ready) *Line {
 	}
 	l.values = make([]any, len(l.members))
 	return l
-}
-
-// AppendString appends a string in the encoding of lines.
-func AppendString(dst []byte, s string) []byte {
-	for i := range len(s) {
-		if b := s[i]; b < ' ' || b > '~' || b == '"' || b == '\\' {
-			text, err := encode(s)
-			if err != nil {
-				panic(err) // of a string
-			}
-			return append(dst, text...)
-		}
-	}
-	return append(append(append(dst, '"'), s...), '"')
-}
-
-// AppendStrings appends a list of strings in the encoding of lines; a nil list is an empty array.
-func AppendStrings(dst []byte, list []string) []byte {
-	dst = append(dst, '[')
-	for i, s := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = AppendString(dst, s)
-	}
-	return append(dst, ']')
 }

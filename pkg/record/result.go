@@ -1,10 +1,5 @@
 package record
 
-import (
-	"bytes"
-	"encoding/json"
-)
-
 // Result is the outcome of a decided action.
 type Result struct {
 	Status     string  `json:"status" required:"true"`
@@ -29,11 +24,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 			ExitCode *int `json:"exit_code,omitempty"`
 		}{plain: plain(r)}
 	}
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	err := e.Encode(value)
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
+	return encode(value)
 }
 
 // Capture is the output and the changes of a run.

@@ -218,7 +218,7 @@ var ends = func() (t [256]bool) {
 }()
 
 // plain returns the position of the first byte from i on that ends the plain part of a string.
-func plain(b []byte, i int) int {
+func plain[T string | []byte](b T, i int) int {
 	for i < len(b) && !ends[b[i]] {
 		i++
 	}

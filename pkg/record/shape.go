@@ -15,13 +15,13 @@ type shape struct {
 	kind     reflect.Kind
 	elem     *shape // of a pointer, list or map
 	repeats  bool   // equal objects are checked once
-	byName   map[string]int
 	order    []string
-	keys     [][]byte // each name in quotes, with a colon
 	fields   []*shape
 	required uint64 // bit i: field i has the tag required
 	omit     uint64 // bit i: field i has omitempty
 	brief    uint64 // bit i: field i has the tag brief; see [Line.Brief]
+	foreign  uint64 // bit i: encoding/json has to write field i
+	other    bool   // has a field that records do not have: unnamed, embedded, or with other options
 }
 
 // raw is the kind of a [json.RawMessage].
@@ -69,12 +69,10 @@ func newShape(t reflect.Type, made map[reflect.Type]*shape) *shape {
 }
 
 func (s *shape) addFields(made map[reflect.Type]*shape) {
-	s.byName = make(map[string]int, s.NumField())
 	for i := range s.NumField() {
 		f := s.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		s.byName[name] = i
-		s.order, s.keys = append(s.order, name), append(s.keys, []byte(`"`+name+`":`))
+		s.order = append(s.order, name)
 		s.fields = append(s.fields, newShape(f.Type, made))
 		if f.Tag.Get("required") == "true" {
 			s.required |= 1 << i
@@ -82,8 +80,12 @@ func (s *shape) addFields(made map[reflect.Type]*shape) {
 		if f.Tag.Get("brief") == "true" {
 			s.brief |= 1 << i
 		}
-		if strings.Contains(options, "omitempty") {
+		if options == "omitempty" {
 			s.omit |= 1 << i
 		}
+		if foreign(f.Type) {
+			s.foreign |= 1 << i
+		}
+		s.other = s.other || name == "" || name == "-" || f.Anonymous || !f.IsExported() || options != "" && options != "omitempty"
 	}
 }
