@@ -14,17 +14,17 @@ type Tool = shipped.Tool
 
 // Catalog has the shipped tools and those that a repository adds.
 type Catalog struct {
-	tools     []Tool
+	tools     []Tool // nil if they are the shipped ones, of which most command lines need few
 	byProgram map[string][]int
 }
 
 // New returns the shipped catalog with the additions of config. A tool with the ID of a shipped one
 // replaces it; parsing config has checked that it is no wider.
 func New(config Config) *Catalog {
-	c := &Catalog{tools: shipped.Tools(), byProgram: shipped.ToolsByProgram()}
 	if len(config.Tools) == 0 {
-		return c
+		return &Catalog{}
 	}
+	c := &Catalog{tools: shipped.Tools()}
 	for _, t := range config.Tools {
 		if i := slices.IndexFunc(c.tools, func(have Tool) bool { return have.ID == t.ID }); i >= 0 {
 			c.tools[i] = t
@@ -32,23 +32,44 @@ func New(config Config) *Catalog {
 			c.tools = append(c.tools, t)
 		}
 	}
-	c.index()
+	c.byProgram = index(c.tools)
 	return c
 }
 
-func (c *Catalog) index() {
-	c.byProgram = make(map[string][]int, 2*len(c.tools))
-	for i, t := range c.tools {
+// index maps the programs that forms name to the indexes of their tools.
+func index(tools []Tool) map[string][]int {
+	out := make(map[string][]int, 2*len(tools))
+	for i, t := range tools {
 		for _, f := range t.Forms {
-			if at := c.byProgram[f.Program]; len(at) == 0 || at[len(at)-1] != i {
-				c.byProgram[f.Program] = append(at, i)
+			if at := out[f.Program]; len(at) == 0 || at[len(at)-1] != i {
+				out[f.Program] = append(at, i)
 			}
 		}
 	}
+	return out
+}
+
+// called returns the indexes of the tools with a form that names a program.
+func (c *Catalog) called(program string) []int {
+	if c.tools == nil {
+		return shipped.Called(program)
+	}
+	return c.byProgram[program]
+}
+
+// at returns the tool with an index.
+func (c *Catalog) at(i int) Tool {
+	if c.tools == nil {
+		return shipped.At(i)
+	}
+	return c.tools[i]
 }
 
 // Tools lists the tools ordered by ID.
 func (c *Catalog) Tools() []Tool {
+	if c.tools == nil {
+		return shipped.Tools()
+	}
 	out := slices.Clone(c.tools)
 	slices.SortFunc(out, func(a, b Tool) int { return strings.Compare(a.ID, b.ID) })
 	return out
@@ -56,6 +77,9 @@ func (c *Catalog) Tools() []Tool {
 
 // Tool returns the tool with an ID.
 func (c *Catalog) Tool(id string) (Tool, bool) {
+	if c.tools == nil {
+		return shipped.ByID(id)
+	}
 	i := slices.IndexFunc(c.tools, func(t Tool) bool { return t.ID == id })
 	if i < 0 {
 		return Tool{}, false
@@ -65,9 +89,9 @@ func (c *Catalog) Tool(id string) (Tool, bool) {
 
 // KnownTool returns a hint for an unknown tool ID.
 func (c *Catalog) KnownTool(id string) string {
-	ids := make([]string, len(c.tools))
-	for i := range c.tools {
-		ids[i] = c.tools[i].ID
+	var ids []string
+	for _, t := range c.Tools() {
+		ids = append(ids, t.ID)
 	}
 	return known(id, ids)
 }

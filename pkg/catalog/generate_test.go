@@ -269,6 +269,11 @@ func writeTools(t *testing.T, out *bytes.Buffer, b base) {
 		}
 		out.WriteString("},\n")
 	}
+	out.WriteString("}\n\nvar byProgram = []indexed{\n")
+	at := index(all)
+	for _, program := range slices.Sorted(maps.Keys(at)) {
+		fmt.Fprintf(out, "{%q, %s},\n", program, literal(reflect.ValueOf(at[program]), true))
+	}
 	out.WriteString("}\n\n")
 }
 

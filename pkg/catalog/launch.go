@@ -32,7 +32,7 @@ func (c *Catalog) launch(l shipped.Launcher, words []*string) (command, bool) {
 		return command{}, false
 	}
 	name, ok := meant(l.Names, *rest[l.Skip])
-	if !ok || l.Known && len(c.byProgram[name]) == 0 {
+	if !ok || l.Known && len(c.called(name)) == 0 {
 		return command{}, false
 	}
 	return command{program: name, words: rest[l.Skip+1:]}, true

@@ -48,8 +48,8 @@ func (c *Catalog) match(cmd command) (Tool, shipped.Form, bool) {
 func (c *Catalog) matchForms(cmd command) (best Tool, form shipped.Form, found bool) {
 	score := -1
 	for _, name := range names(cmd.program) {
-		for _, at := range c.byProgram[name] {
-			t := c.tools[at]
+		for _, at := range c.called(name) {
+			t := c.at(at)
 			if reachesOut(t) && !trusted(cmd) {
 				continue
 			}

@@ -7,8 +7,8 @@ package shipped
 
 import (
 	"slices"
+	"sort"
 	"strings"
-	"sync"
 
 	"ethos/pkg/capability"
 )
@@ -66,10 +66,34 @@ type entry struct {
 func Tools() []Tool {
 	out := make([]Tool, len(tools))
 	for i := range tools {
-		out[i] = tools[i].tool
-		out[i].Capabilities.Env.Set = tools[i].variables()
+		out[i] = At(i)
 	}
 	return out
+}
+
+// At returns the tool with an index in [Tools].
+func At(i int) Tool {
+	out := tools[i].tool
+	out.Capabilities.Env.Set = tools[i].variables()
+	return out
+}
+
+// ByID returns the tool with an ID.
+func ByID(id string) (Tool, bool) {
+	i, found := sort.Find(len(tools), func(i int) int { return strings.Compare(id, tools[i].tool.ID) })
+	if !found {
+		return Tool{}, false
+	}
+	return At(i), true
+}
+
+// Called returns the indexes in [Tools] of the tools with a form that names a program.
+func Called(program string) []int {
+	i, found := sort.Find(len(byProgram), func(i int) int { return strings.Compare(program, byProgram[i].program) })
+	if !found {
+		return nil
+	}
+	return byProgram[i].tools
 }
 
 // Set returns the paths or domains of the set "@name".
@@ -114,6 +138,13 @@ type named struct {
 	values []string
 }
 
+// indexed is a program and the indexes of its tools. The index is a sorted list for the reason that
+// variables are one.
+type indexed struct {
+	program string
+	tools   []int
+}
+
 func (e *entry) variables() map[string]string {
 	if len(e.set) == 0 {
 		return nil
@@ -125,16 +156,3 @@ func (e *entry) variables() map[string]string {
 	}
 	return out
 }
-
-// ToolsByProgram maps the programs that forms name to the indexes of their tools in [Tools].
-var ToolsByProgram = sync.OnceValue(func() map[string][]int {
-	out := make(map[string][]int, 2*len(tools))
-	for i := range tools {
-		for _, f := range tools[i].tool.Forms {
-			if at := out[f.Program]; len(at) == 0 || at[len(at)-1] != i {
-				out[f.Program] = append(at, i)
-			}
-		}
-	}
-	return out
-})
