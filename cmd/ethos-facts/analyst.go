@@ -33,8 +33,8 @@ var errNoText = errors.New("the name of the working directory or of the work spa
 
 // describe changes nothing but the analyst's memory. A panic of the analysis is
 // an error: what broke it must not pass.
-func (n *analyst) describe(a record.Action, actor record.Actor) (d description) {
-	d.actor = actor
+func (n *analyst) describe(a record.Action, actor record.Actor) (d *description) {
+	d = &description{actor: actor}
 	defer func() {
 		if r := recover(); r != nil {
 			d.err, d.stack = internal{r}, debug.Stack()

@@ -26,7 +26,7 @@ type script struct {
 	bad   *record.BadLine // the line is not a valid script
 	err   error           // reading has ended
 	flush bool            // reading may block: write out everything before
-	done  chan description
+	done  chan *description
 }
 
 // lines describes one script per line: several in parallel, written in the
@@ -131,7 +131,7 @@ func (w *writer) next(in *record.Reader) *script {
 		s.bad = record.NewBadLine(record.CodeInvalidUTF8, "the script is not UTF-8 text", text)
 		return s
 	}
-	s.text, s.done = bytes.Clone(text), make(chan description, 1)
+	s.text, s.done = bytes.Clone(text), make(chan *description, 1)
 	return s
 }
 

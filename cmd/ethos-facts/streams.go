@@ -108,5 +108,5 @@ func (w *writer) again(l *record.Line) error {
 	}
 	l.Delete("decision")
 	l.Delete("result")
-	return errors.Join(l.Set("action", d.action), l.Set("actor", actor), l.Set("facts", d.facts))
+	return errors.Join(l.Set("action", d.action), l.Set("actor", actor), l.Set("facts", &d.facts))
 }

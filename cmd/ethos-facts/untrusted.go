@@ -36,7 +36,7 @@ func (m *memory) Trusted(file, digest string) (bool, error) {
 // tell prints on standard error what to report about an action: a panic; and,
 // once each, files that grant less than they say, and settings that mean less
 // than they seem to.
-func (w *writer) tell(d description) {
+func (w *writer) tell(d *description) {
 	w.sys.Stderr.Write(d.stack)
 	for _, c := range trust.Pending(d.facts.Repo.Configuration) {
 		if !w.once(c.Path + c.Digest) {

@@ -61,13 +61,13 @@ func (w *writer) action(a record.Action, actor record.Actor, input []byte) error
 }
 
 // tellAndPut reports what there is to report about an action, and writes its line.
-func (w *writer) tellAndPut(d description, id string, now time.Time, input []byte) error {
+func (w *writer) tellAndPut(d *description, id string, now time.Time, input []byte) error {
 	w.tell(d)
 	return w.put(d, id, now, input)
 }
 
 // put writes the line for a described action. An empty id is replaced with a new one.
-func (w *writer) put(d description, id string, now time.Time, input []byte) error {
+func (w *writer) put(d *description, id string, now time.Time, input []byte) error {
 	if d.err != nil {
 		return w.refuse(d.err, input, id)
 	}
@@ -75,7 +75,7 @@ func (w *writer) put(d description, id string, now time.Time, input []byte) erro
 		return explain(w.sys.Stdout, d.action, d.actor, d.facts)
 	}
 	l := record.NewLine(id, now, d.action, d.actor)
-	if err := l.Set("facts", d.facts); err != nil {
+	if err := l.Set("facts", &d.facts); err != nil {
 		return err
 	}
 	return w.write(l, input, id)
@@ -113,7 +113,7 @@ func (w *writer) modeOf(event string) string {
 }
 
 // describe describes an action immediately, and reports what there is to report.
-func (w *writer) describe(a record.Action, actor record.Actor) description {
+func (w *writer) describe(a record.Action, actor record.Actor) *description {
 	d := w.analyst.describe(a, actor)
 	w.tell(d)
 	return d
