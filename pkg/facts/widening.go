@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/ethosargs"
@@ -22,7 +23,7 @@ func (l *limit) wider(c *shell.EthosCall, g ethosargs.Given) bool {
 		if !g.Known {
 			return true
 		}
-		if compare, ok := comparisons[g.Option.Name]; ok {
+		if compare, ok := comparisons()[g.Option.Name]; ok {
 			return compare(l, c, g.Value)
 		}
 		return l.asks(g.Option.Name, g.Value)
@@ -32,21 +33,23 @@ func (l *limit) wider(c *shell.EthosCall, g ethosargs.Given) bool {
 
 // comparisons are the checks of options that need more than a look at the capability set. Each
 // reports whether a value exceeds what is effective.
-var comparisons = map[string]func(*limit, *shell.EthosCall, string) bool{
-	"mode": func(l *limit, _ *shell.EthosCall, v string) bool {
-		return v != "" && record.StricterMode(v, l.mode) != v
-	},
-	"cwd":       func(l *limit, c *shell.EthosCall, v string) bool { return l.elsewhere(l.named(c, v)) },
-	"workspace": func(l *limit, c *shell.EthosCall, v string) bool { return l.elsewhere(l.named(c, v)) },
-	"grant":     (*limit).grant,
-	"profile":   func(l *limit, _ *shell.EthosCall, v string) bool { return l.profile(v) },
-	"ro":        (*limit).reads,
-	"rw":        (*limit).writes,
-	"ro-noexec": (*limit).reads,
-	"rw-noexec": (*limit).writes,
-	"session":   func(l *limit, _ *shell.EthosCall, v string) bool { return !l.ownSession(v) },
-	"env":       func(l *limit, _ *shell.EthosCall, v string) bool { return l.variable(v) },
-}
+var comparisons = sync.OnceValue(func() map[string]func(*limit, *shell.EthosCall, string) bool {
+	return map[string]func(*limit, *shell.EthosCall, string) bool{
+		"mode": func(l *limit, _ *shell.EthosCall, v string) bool {
+			return v != "" && record.StricterMode(v, l.mode) != v
+		},
+		"cwd":       func(l *limit, c *shell.EthosCall, v string) bool { return l.elsewhere(l.named(c, v)) },
+		"workspace": func(l *limit, c *shell.EthosCall, v string) bool { return l.elsewhere(l.named(c, v)) },
+		"grant":     (*limit).grant,
+		"profile":   func(l *limit, _ *shell.EthosCall, v string) bool { return l.profile(v) },
+		"ro":        (*limit).reads,
+		"rw":        (*limit).writes,
+		"ro-noexec": (*limit).reads,
+		"rw-noexec": (*limit).writes,
+		"session":   func(l *limit, _ *shell.EthosCall, v string) bool { return !l.ownSession(v) },
+		"env":       func(l *limit, _ *shell.EthosCall, v string) bool { return l.variable(v) },
+	}
+})
 
 // asks reports whether a flag of a boundary requests more than is effective. A flag that is not
 // understood counts as a request for everything.

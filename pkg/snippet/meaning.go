@@ -103,7 +103,7 @@ func (r *reader) result(name string, args []value) value {
 		return r.result(args[0].text, args[1:])
 	}
 	m := meanings(r.lang)[last(name)]
-	if only, ok := qualified[last(name)]; ok && (r.lang == Python || r.lang == JavaScript || r.lang == Ruby) && !within(name, only) {
+	if only, ok := qualified()[last(name)]; ok && (r.lang == Python || r.lang == JavaScript || r.lang == Ruby) && !within(name, only) {
 		return unknown()
 	}
 	switch m {
@@ -122,13 +122,15 @@ func (r *reader) result(name string, args []value) value {
 }
 
 // qualified lists names that only count after one of these prefixes.
-var qualified = map[string]string{
-	"run": "subprocess sp", "call": "subprocess sp", "replace": "os", "copy": "shutil FileUtils File", "move": "shutil", "remove": "os Deno fs fse fs-extra File", "link": "os", "join": "path File os.path posixpath",
-	"from": "Buffer", "rm": "fs fsp promises FileUtils fs/promises node:fs node:fs/promises", "file": "Bun", "spawn": "pty child_process cp Bun Process Kernel spawn", "glob": "glob Dir", "delete": "File FileUtils",
-	"read": "File IO", "write": "File IO Bun", "new": "File", "resolve": "path", "input": "fileinput", "open": "open File IO io os fs fsp promises Kernel builtins codecs URI gzip", "cp": "fs FileUtils fsp promises", "String": "String", "Command": "Deno",
-	"rename": "os fs File FileUtils fsp", "exec": "exec child_process cp Kernel Process builtins node:child_process", "unlink": "os fs File FileUtils fsp promises node:fs", "symlink": "os fs File FileUtils",
-	"eval": "eval global globalThis window builtins", "rmdir": "os fs Dir FileUtils fsp", "system": "os system Kernel", "foreach": "File IO", "truncate": "os", "popen": "os popen IO Open3", "getoutput": "subprocess commands getoutput",
-}
+var qualified = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"run": "subprocess sp", "call": "subprocess sp", "replace": "os", "copy": "shutil FileUtils File", "move": "shutil", "remove": "os Deno fs fse fs-extra File", "link": "os", "join": "path File os.path posixpath",
+		"from": "Buffer", "rm": "fs fsp promises FileUtils fs/promises node:fs node:fs/promises", "file": "Bun", "spawn": "pty child_process cp Bun Process Kernel spawn", "glob": "glob Dir", "delete": "File FileUtils",
+		"read": "File IO", "write": "File IO Bun", "new": "File", "resolve": "path", "input": "fileinput", "open": "open File IO io os fs fsp promises Kernel builtins codecs URI gzip", "cp": "fs FileUtils fsp promises", "String": "String", "Command": "Deno",
+		"rename": "os fs File FileUtils fsp", "exec": "exec child_process cp Kernel Process builtins node:child_process", "unlink": "os fs File FileUtils fsp promises node:fs", "symlink": "os fs File FileUtils",
+		"eval": "eval global globalThis window builtins", "rmdir": "os fs Dir FileUtils fsp", "system": "os system Kernel", "foreach": "File IO", "truncate": "os", "popen": "os popen IO Open3", "getoutput": "subprocess commands getoutput",
+	}
+})
 
 func within(name, only string) bool {
 	before := strings.TrimSuffix(strings.TrimSuffix(name, last(name)), ".")
