@@ -36,20 +36,22 @@ type head struct {
 	from          int // offset of the block's lines
 }
 
-// heads holds the first lines of all blocks. The table is scanned once.
-var heads = sync.OnceValue(func() (list []head) {
-	for at := strings.Index(table, "\n@"); at >= 0; {
-		from := at + 2
-		end := from + strings.IndexByte(table[from:], '\n')
-		names, system, _ := strings.Cut(table[from:end], " = ")
-		list = append(list, head{names, system, end + 1})
-		next := strings.Index(table[end:], "\n@")
+// heads holds the first lines of all blocks. The table is scanned once, for the sign that few other
+// lines have.
+var heads = sync.OnceValue(func() []head {
+	list := make([]head, 0, 256)
+	for at := 0; ; {
+		next := strings.IndexByte(table[at:], '@')
 		if next < 0 {
-			break
+			return list
 		}
-		at = end + next
+		if at += next + 1; !strings.HasSuffix(table[:at], "\n@") {
+			continue
+		}
+		line, _, _ := strings.Cut(table[at:], "\n")
+		names, system, _ := strings.Cut(line, " = ")
+		list = append(list, head{names, system, at + len(line) + 1})
 	}
-	return list
 })
 
 func lists(list, name string) bool {
