@@ -88,7 +88,7 @@ func (w *writer) read(in *record.Reader, analysts int, queue chan<- *script, sto
 		}
 	}
 	for started := 0; ; {
-		if in.Waiting() && !put(&script{flush: true}) {
+		if !in.Ready() && !put(&script{flush: true}) {
 			return
 		}
 		s := w.next(in)

@@ -67,7 +67,7 @@ func (f Filter) Run(ctx context.Context, fn func(*Line) error) (Tally, error) {
 	in, out := NewReader(Interruptible(ctx, source), f.MaxLine), NewWriter(f.Out)
 	in.Facts, in.line = f.Facts, f.Past.Lines
 	for {
-		if in.Waiting() || f.Unread != nil { // what is done is written: another program may take over with the next line
+		if !in.Ready() || f.Unread != nil { // what is done is written: another program may take over with the next line
 			if err := out.Flush(); err != nil {
 				return tally, fmt.Errorf("write records: %w", err)
 			}

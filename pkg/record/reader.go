@@ -47,9 +47,6 @@ func (r *Reader) Located(err error) error {
 	return fmt.Errorf("read records: %w", err)
 }
 
-// Waiting reports whether nothing is buffered, so that the next read may block.
-func (r *Reader) Waiting() bool { return r.in.Buffered() == 0 }
-
 // Ready reports whether the next line is buffered as a whole, so that reading it does not block.
 func (r *Reader) Ready() bool {
 	text, _ := r.in.Peek(r.in.Buffered())
