@@ -201,7 +201,7 @@ func (do *doing) words(inv invocation) {
 		if n := len(f.text); do.by == "dump" && n > 2 && f.text[1] != '-' { // dump -0f FILE
 			option = f.text[n-1:]
 		}
-		value := f
+		var value field
 		switch {
 		case w.attaches(f.text):
 			option, value = f.text[1:2], f.from(2)
