@@ -37,7 +37,7 @@ func (p *program) begins(name string) bool {
 }
 
 // table follows the programs' manual pages. The programs in one row agree in every listed option.
-func table() []program {
+var table = sync.OnceValue(func() []program {
 	ssh := map[string]form{"o": asSSH}
 	return []program{
 		{
@@ -125,7 +125,7 @@ func table() []program {
 			hosts: "hostname", operands: linkWords,
 		},
 	}
-}
+})
 
 // programs maps the names of programs to the rows of the table.
 var programs = sync.OnceValue(func() map[string]*program {

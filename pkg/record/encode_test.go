@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"math/rand"
 	"net/netip"
 	"reflect"
@@ -72,7 +73,7 @@ func TestEncodeOther(t *testing.T) {
 	}
 	for _, v := range []any{
 		nil, "", "\u2028", "x\u2029y", "\xff\xfe", "\xed\xa0\x80", "<a href='x'>&amp;</a>", "ü \U0001f600 \ufffd \u2027",
-		int8(-3), uint16(7), 1.5, 1e21, -0.0, []byte("bytes"), []byte(nil), [2]int{1, 2}, any("text"), []any{1, "a", nil, []string(nil)},
+		int8(-3), uint16(7), 1.5, 1e21, math.Copysign(0, -1), []byte("bytes"), []byte(nil), [2]int{1, 2}, any("text"), []any{1, "a", nil, []string(nil)},
 		map[string]any{"b": 1, "a\n": nil, "": true}, map[int]string{2: "b", 10: "a"}, map[netip.Addr]int{netip.IPv6Loopback(): 1},
 		map[string]string(nil), []string{"x", "\x00"}, []*string{&text, nil}, (*string)(nil), &text, time.Unix(1, 2).UTC(), netip.IPv6Loopback(),
 		embedded{Control{Name: "x"}}, &embedded{}, Result{Status: StatusDenied}, []Result{{Status: StatusDenied}},
