@@ -129,13 +129,14 @@ const sigsetSize = 8
 //go:norace
 //go:noinline
 func (m *machine) runCommand() {
-	i := m.run(m.command, PartCommand)
+	command := m.command
+	i := m.run(command, PartCommand)
 	if i < 0 && m.spawner != nil {
-		m.serve() // returns in the process of a command
-		i = m.run(m.command, PartCommand)
+		command = m.serve() // returns in the process of a command
+		i = m.run(command, PartCommand)
 	}
 	if i < 0 { // no execve was left that could fail
-		i, m.errno = len(m.command)-1, syscall.ENOENT
+		i, m.errno = len(command)-1, syscall.ENOENT
 	}
 	m.send(kindFailed, PartCommand, int32(i), int32(m.errno))
 	exit(failedStatus)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -181,4 +183,62 @@ func TestSpawnerEnds(t *testing.T) {
 	if err != nil || event.Kind != Exited {
 		t.Errorf("%+v, %v", event, err)
 	}
+}
+
+// TestSpawnerForgetsHeap: a spawner does not keep its parent's heap, of which init has a copy.
+func TestSpawnerForgetsHeap(t *testing.T) {
+	heap := make([]byte, 16<<20)
+	for i := range heap {
+		heap[i] = 1
+	}
+	p := startSpawner(t)
+	runtime.KeepAlive(heap)
+	if r := spawn(t, p, script(p, "true")); r.err != nil || r.status != 0 {
+		t.Fatalf("%+v", r)
+	}
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", p.PID, p.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own, parents := anonymous(t, strings.TrimSpace(string(children))), anonymous(t, fmt.Sprint(p.PID)); parents-own < len(heap)>>10 {
+		t.Errorf("the spawner has %d KiB, init %d", own, parents)
+	}
+}
+
+// TestSpawnerStartedWhileMarking: a spawner that was cloned while the heap was being marked needs nothing of the runtime.
+func TestSpawnerStartedWhileMarking(t *testing.T) {
+	over := make(chan struct{})
+	var marking sync.WaitGroup
+	marking.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+				runtime.GC()
+			}
+		}
+	})
+	defer marking.Wait()
+	defer close(over)
+	for range 20 {
+		p := startSpawner(t)
+		if r := spawn(t, p, script(p, "echo on")); r.output != "on\n" {
+			t.Fatalf("%+v", r)
+		}
+	}
+}
+
+// anonymous returns the anonymous memory of a process in KiB.
+func anonymous(t *testing.T, pid string) (kib int) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("/proc", pid, "status"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\nRssAnon:")
+	if _, err := fmt.Sscan(rest, &kib); err != nil {
+		t.Fatal(err)
+	}
+	return kib
 }

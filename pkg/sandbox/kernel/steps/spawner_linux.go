@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"os"
 	"syscall"
 	"unsafe"
 
@@ -19,6 +20,7 @@ type spawner struct {
 	text     unix.Iovec
 	request  request
 	args     cloneArgs // of a command in a cgroup of its own
+	memory   memory
 	control  struct {
 		unix.Cmsghdr
 		fds [requestFDs]int32
@@ -48,8 +50,18 @@ const (
 // spawned is a command that has not ended. The zero value is an empty entry.
 type spawned struct{ pid, channel int32 }
 
+// newSpawner sets all pointers, because [machine.serve] must not: while the heap is being
+// marked, the compiler's code for it writes to memory of the runtime.
+func newSpawner(region unsafe.Pointer) *spawner {
+	s := &spawner{region: region, memory: memory{page: uintptr(os.Getpagesize())}}
+	s.text.Base = (*byte)(unsafe.Pointer(&s.request))
+	s.header.Iov = &s.text
+	s.header.Control = (*byte)(unsafe.Pointer(&s.control))
+	return s
+}
+
 // serve processes requests until nobody can make any more. It returns only in the process
-// of a command.
+// of a command, with its steps.
 //
 // The process was cloned without a Go runtime that works: no goroutine, allocation or stack
 // growth is possible in it. It therefore makes raw system calls with memory that was laid out
@@ -58,7 +70,7 @@ type spawned struct{ pid, channel int32 }
 //go:nosplit
 //go:norace
 //go:noinline
-func (m *machine) serve() {
+func (m *machine) serve() []Step {
 	// Commands must not reach the memory of this process, which is a copy of its parent's:
 	// ptrace(2), "Ptrace access mode checking".
 	if _, _, e := syscall.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0, 0); e != 0 {
@@ -66,6 +78,7 @@ func (m *machine) serve() {
 	}
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&m.allSigs)), 0, sigsetSize, 0, 0)
 	m.letGoOfAll()
+	m.forget()
 	for {
 		m.poll[0].Fd, m.poll[0].Events, m.poll[0].Revents = m.sigfd, unix.POLLIN, 0
 		m.poll[1].Fd, m.poll[1].Events, m.poll[1].Revents = m.channel, unix.POLLIN, 0
@@ -77,7 +90,7 @@ func (m *machine) serve() {
 		}
 		m.reapCommands()
 		if m.poll[1].Revents != 0 && m.take() {
-			return
+			return (*imageHead)(m.spawner.region).steps
 		}
 	}
 }
@@ -142,10 +155,8 @@ func (m *machine) sendTo(channel, kind, index, value int32) {
 //go:norace
 func (m *machine) take() bool {
 	s := m.spawner
-	s.text.Base = (*byte)(unsafe.Pointer(&s.request))
 	s.text.SetLen(int(requestSize))
-	s.header.Iov, s.header.Iovlen = &s.text, 1
-	s.header.Control = (*byte)(unsafe.Pointer(&s.control))
+	s.header.Iovlen = 1
 	s.header.SetControllen(int(unsafe.Sizeof(s.control)))
 	n, _, e := syscall.RawSyscall(unix.SYS_RECVMSG, uintptr(m.channel), uintptr(unsafe.Pointer(&s.header)), unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
 	if e == syscall.EAGAIN || e == syscall.EINTR {
@@ -164,13 +175,12 @@ func (m *machine) take() bool {
 	if errno == 0 {
 		pid, errno = s.clone()
 	}
-	steps := (*imageHead)(s.region).steps
 	if errno == 0 && pid == 0 {
-		m.become(steps, channel)
+		m.become(channel)
 		return true
 	}
 	if errno != 0 {
-		m.sendTo(channel, kindFailed, int32(len(steps))+ownClone, int32(errno))
+		m.sendTo(channel, kindFailed, int32(len((*imageHead)(s.region).steps))+ownClone, int32(errno))
 	} else {
 		s.commands[at].pid, s.commands[at].channel = int32(pid), channel
 	}
@@ -237,7 +247,7 @@ func (m *machine) place() int {
 //
 //go:nosplit
 //go:norace
-func (m *machine) become(steps []Step, channel int32) {
+func (m *machine) become(channel int32) {
 	for i := Channel; i < imageSlots; i++ {
 		m.slots[i] = -1
 	}
@@ -245,5 +255,4 @@ func (m *machine) become(steps []Step, channel int32) {
 		m.slots[Channel+1+Slot(i)] = m.spawner.control.fds[requestStreams+i]
 	}
 	m.channel, m.slots[Channel] = channel, channel
-	m.command, m.spawner = steps, nil
 }

@@ -57,7 +57,7 @@ func Start(p *Program) (*Process, error) {
 			unix.Close(pair[0])
 			return nil, err
 		}
-		m.spawner = &spawner{region: region}
+		m.spawner = newSpawner(region)
 		m.grow(imageSlots)
 	}
 	args := &cloneArgs{flags: p.CloneFlags | unix.CLONE_PIDFD, exitSignal: uint64(unix.SIGCHLD)}
