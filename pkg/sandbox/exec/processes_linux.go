@@ -103,14 +103,28 @@ func children(pid int) (list []int) {
 // without children stays without. If init then has no other child, there is nobody left who
 // could have one.
 func (s *Session) alone() bool {
+	spawner := strconv.Itoa(s.run.pid) + " "
 	for range 20 { // an ended process is visible until init has waited for it
-		first := children(s.Init())
-		if len(first) > 0 && len(children(first[0])) == 0 && len(children(s.Init())) == 1 {
+		if hasChildren(s.run.pid, "") && hasChildren(s.Init(), spawner) {
 			return true
 		}
 		time.Sleep(time.Millisecond)
 	}
 	return false
+}
+
+// hasChildren reports whether a process that has a single thread has the children of a list:
+// proc_pid_children(5). It avoids package os, which prepares for files that may block.
+func hasChildren(pid int, list string) bool {
+	text := strconv.Itoa(pid)
+	fd, err := unix.Open("/proc/"+text+"/task/"+text+"/children", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	var have [64]byte
+	n, err := unix.Read(fd, have[:])
+	return err == nil && string(have[:n]) == list
 }
 
 // over reports whether a process has ended and not been waited for: its state is Z and no

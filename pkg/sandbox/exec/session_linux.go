@@ -190,14 +190,14 @@ func (s *Session) wake(ctx context.Context) error {
 
 // spawn starts a command and has it verified.
 func (s *Session) spawn(ctx context.Context, c Command, narrowing *control.Narrowing, own *control.Own) (*Child, error) {
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer null.Close()
 	var streams [3]int
 	for i, f := range c.Streams {
 		if f == nil {
+			null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+			if err != nil {
+				return nil, err
+			}
+			defer null.Close()
 			f = null
 		}
 		streams[i] = int(f.Fd())
