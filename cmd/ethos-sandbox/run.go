@@ -54,9 +54,6 @@ type evidenceFlags struct {
 // Kind says that the status is that of the command.
 func (*runCmd) Kind() cli.Kind { return cli.Runner }
 
-// CatchesLate implements [cli.LateCatcher].
-func (*runCmd) CatchesLate() {}
-
 // Run runs the command with this process's own streams.
 func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 	argv, err := behindDashes(c.Argv, cli.Refused)
@@ -128,7 +125,7 @@ func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenc
 	if err != nil {
 		return err
 	}
-	caught := catch(ctx)
+	caught := catch()
 	plan, evidence, err := e.ready(ctx, sys, spec)
 	if err != nil || plan == nil {
 		return err
@@ -191,22 +188,15 @@ func (e *evidenceFlags) refusal(err error) error {
 }
 
 // catch redirects the signals for a command to a channel, which it delivers when that is done. The
-// runtime needs two thread switches for each signal, so the plan is made meanwhile. Those that end
-// ctx are caught first.
-func catch(ctx context.Context) <-chan chan os.Signal {
+// runtime needs two thread switches for each signal, so the plan is made meanwhile.
+func catch() <-chan chan os.Signal {
 	caught := make(chan chan os.Signal, 1)
 	go func() {
-		ctx.Done()
-		caught <- forwarded()
+		signals := make(chan os.Signal, 16)
+		signal.Notify(signals, sandbox.Forwarded()...)
+		caught <- signals
 	}()
 	return caught
-}
-
-// forwarded redirects the signals for a command to a channel.
-func forwarded() chan os.Signal {
-	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, sandbox.Forwarded()...)
-	return signals
 }
 
 // pass runs a plan with the streams of this process, and ends as the command ended. began may be

@@ -89,9 +89,6 @@ func mustCgroup(f *boundary.Flags, theirs *asked) bool {
 // ownLimits returns the limits that flags beside --session give one command.
 func ownLimits(sys *cli.System, f *boundary.Flags, theirs *asked) (session.Limits, error) {
 	flags := boundary.Flags{Memory: f.Memory, CPU: f.CPU, Pids: f.Pids}
-	if flags.None() {
-		return session.Limits{Cgroup: mustCgroup(f, theirs)}, nil
-	}
 	spec, err := flags.Spec(sandbox.HostFiles{}, sys.Dir, sys.Environ, nil)
 	if err != nil {
 		return session.Limits{}, cli.Errorf(cli.Refused, "ethos-sandbox run --help shows the flags", "%w", err)

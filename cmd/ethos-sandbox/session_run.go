@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -57,11 +56,11 @@ type joining struct {
 	profile  string         // the profile that narrow comes from, "" for none
 	less     *sandbox.Spec  // what is left of the session, with a profile or a boundary of its own
 	apart    bool           // the command gets a boundary of its own, with less
-	started  bool           // the session was started for the command
 }
 
 // run runs the command with this process's own streams.
 func (j *joining) run(ctx context.Context, sys *cli.System) error {
+	caught := catch()
 	client, evidence, err := j.open(ctx, sys)
 	if err != nil {
 		return err
@@ -74,20 +73,16 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 	if j.apart {
 		client.Close()
 		j.evidence.narrowed = []string{"everything of session " + client.Hello.Name + ": it ran in a boundary of its own"}
-		return j.runApart(ctx, sys, evidence, <-catch(ctx), want)
+		return j.runApart(ctx, sys, evidence, <-caught, want)
 	}
 	own, err := streams(sys)
 	if err != nil {
 		return err
 	}
 	want.In, want.Out, want.Err, want.Said = own.Stdin, own.Stdout, own.Stderr, &j.said
-	want.Evidence = evidence != nil
-	want.Signals = sync.OnceValue(forwarded)
-	if j.started { // ctx catches signals already
-		want.Signals()
-		if err := ctx.Err(); err != nil { // a signal came before it could be passed on: nothing has run
-			return err
-		}
+	want.Evidence, want.Signals = evidence != nil, <-caught
+	if err := ctx.Err(); err != nil { // a signal came before it could be passed on: nothing has run
+		return err
 	}
 	who, fault := j.evidence.asker()
 	defer remember(sys, "", []string{j.spec.Workspace}, j.spec.Dir, who, fault)() // the supervisor registers what the session can reach
@@ -184,7 +179,7 @@ func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, e
 	client, err := registry.Dial(name)
 	if errors.Is(err, session.ErrNone) && start {
 		asked := askedFor(sys, ptr(bounds(&j.flags)), j.plainGit)
-		asked.Explain, j.started = j.evidence.Explain, true
+		asked.Explain = j.evidence.Explain
 		if err := startSession(ctx, sys, name, asked, defaultIdle); err != nil {
 			return nil, err
 		}
@@ -246,10 +241,8 @@ func (j *joining) fits(sys *cli.System, client *session.Client) error {
 		return err
 	}
 	given := shared(&j.given, &j.asked)
-	if given.Workspace != "" {
-		if theirs := j.asked.Flags.WorkspaceOf(sandbox.HostFiles{}, j.asked.Dir); given.WorkspaceOf(sandbox.HostFiles{}, sys.Dir) != theirs {
-			return cli.Errorf(cli.Refused, "omit --workspace, or start another session", "session %s has the work space %s", name, theirs)
-		}
+	if theirs := j.asked.Flags.WorkspaceOf(sandbox.HostFiles{}, j.asked.Dir); given.Workspace != "" && given.WorkspaceOf(sandbox.HostFiles{}, sys.Dir) != theirs {
+		return cli.Errorf(cli.Refused, "omit --workspace, or start another session", "session %s has the work space %s", name, theirs)
 	}
 	if given.Workspace = ""; given.None() {
 		return nil

@@ -230,7 +230,7 @@ func (c *workspaceRunCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	spec.View = capability.CopyOnWrite
-	caught := catch(ctx)
+	caught := catch()
 	plan, evidence, err := c.ready(ctx, sys, spec)
 	if err != nil || plan == nil {
 		return err

@@ -204,7 +204,7 @@ func (c *workspaceRunCmd) inClone(ctx context.Context, sys *cli.System, name str
 	if err != nil {
 		return err
 	}
-	caught := catch(ctx)
+	caught := catch()
 	plan, evidence, err := c.ready(ctx, &at, spec)
 	if err != nil || plan == nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -126,32 +125,6 @@ func TestExit(t *testing.T) {
 				t.Errorf("unexpected text: stdout %q stderr %q", stdout, stderr)
 			}
 		})
-	}
-}
-
-type eagerCmd struct{ caught *bool }
-
-func (c eagerCmd) Run(ctx context.Context, _ *System) error {
-	*c.caught = ctx.(*signals).came != nil
-	return nil
-}
-
-type lateCmd struct{ eagerCmd }
-
-func (lateCmd) CatchesLate() {}
-
-func TestLateCatcher(t *testing.T) {
-	var caught bool
-	for want, c := range map[bool]Command{true: eagerCmd{&caught}, false: lateCmd{eagerCmd{&caught}}} {
-		p, ctx := program(), &signals{}
-		p.Quick = func([]string) Command { return c }
-		if status := p.Run(ctx, &System{Stderr: &bytes.Buffer{}, Dir: "/"}, nil); status != OK || caught != want {
-			t.Errorf("%T: status %d, caught %v", c, status, caught)
-		}
-		if ctx.Done(); ctx.came == nil {
-			t.Errorf("%T: not caught when asked for", c)
-		}
-		signal.Stop(ctx.came)
 	}
 }
 

@@ -13,7 +13,12 @@ import (
 
 // Main runs a program in the current process and ends the process.
 func Main(p Program) {
-	end(p.Name, p.Run)
+	end(p.Name, func(ctx context.Context, sys *System, args []string) Status {
+		if !asksVersion(args) { // which takes no longer than to catch signals
+			ctx.Done() // they are caught at once
+		}
+		return p.Run(ctx, sys, args)
+	})
 }
 
 // MainRaw is like [Main], for a program that parses its own arguments. Signals are caught from the

@@ -76,11 +76,6 @@ type common struct {
 	Schema     schemaFlag     `help:"Print the JSON Schema of the lines that flow through the pipe and exit."`
 }
 
-// LateCatcher is implemented by a command that, if [Program.Quick] parses it, catches signals
-// itself, by the first use of the end of its context at the latest. Until then they end the process,
-// so it must not have begun anything. Catching them takes longer than much of a short command.
-type LateCatcher interface{ CatchesLate() }
-
 // errDone is returned by a flag that has done all the work.
 var errDone = errors.New("done")
 
@@ -121,12 +116,8 @@ func (p Program) run(ctx context.Context, sys *System, args []string, kind *Kind
 			return err
 		}
 		sys.warnLost(*kind)
-		if _, late := c.(LateCatcher); !late {
-			ctx.Done() // signals are caught at once
-		}
 		return c.Run(ctx, sys)
 	}
-	ctx.Done()
 	model, err := p.model(sys)
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
@@ -159,10 +158,8 @@ type Want struct {
 	// In, Out and Err become the streams of the command. A file is passed on, output to a pipe or
 	// socket is copied, and a terminal is relayed.
 	In, Out, Err *os.File
-	// Signals is called when the command has been requested, and nothing waits for it to return.
-	// What it returns is forwarded to the command. Until then, a signal can end this process, and
-	// with its connection the command. It may be nil.
-	Signals func() chan os.Signal
+	// Signals received here are forwarded to the command.
+	Signals <-chan os.Signal
 	// Said receives a copy of the copied output. It may be used concurrently, and may be nil.
 	Said io.Writer
 	// Refused is called for each refused destination while the command runs. It may be nil.
@@ -196,10 +193,6 @@ func (c *Client) Run(w Want) (Exited, error) {
 	if err := c.conn.send(Request{Run: run}, list...); err != nil {
 		return Exited{}, c.broken(err)
 	}
-	caught := make(chan chan os.Signal, 1)
-	if w.Signals != nil {
-		go func() { caught <- w.Signals() }()
-	}
 	var first Event
 	files, err := c.conn.receive(&first)
 	switch {
@@ -212,58 +205,43 @@ func (c *Client) Run(w Want) (Exited, error) {
 		closeAll(files)
 		return Exited{}, fmt.Errorf("session %s: invalid answer", c.Hello.Name)
 	}
-	return c.follow(w, caught, streams), nil
+	return c.follow(w, streams), nil
 }
 
 // follow relays streams and signals until the command has ended.
-func (c *Client) follow(w Want, caught <-chan chan os.Signal, s *streams) Exited {
+func (c *Client) follow(w Want, s *streams) Exited {
 	s.begin(func(i int) { _ = c.conn.send(Event{Closed: i}) }) // the command may have ended
-	over := make(chan struct{})
-	defer close(over)
-	var using sync.Mutex // s, until ended
-	var hungUp *Exited
-	ended := false
-	go func() {
-		var signals chan os.Signal
-		for {
-			select {
-			case <-over:
-				return
-			case signals = <-caught:
-			case sig := <-signals:
-				using.Lock()
-				if number, ok := sig.(syscall.Signal); ok && hungUp == nil && !ended {
-					hungUp = c.signal(number, s)
-				}
-				using.Unlock()
+	defer s.end()
+	exited := make(chan Exited, 1)
+	go func() { exited <- c.exited(w.Refused) }()
+	for {
+		select {
+		case e := <-exited:
+			s.finish()
+			return e
+		case sig := <-w.Signals:
+			number, ok := sig.(syscall.Signal)
+			if !ok {
+				continue
+			}
+			if e, hungUp := c.signal(number, s); hungUp {
+				return e
 			}
 		}
-	}()
-	e := c.exited(w.Refused) // here, because to wake another goroutine may take a thread
-	using.Lock()
-	defer using.Unlock()
-	ended = true
-	defer s.end()
-	if hungUp != nil {
-		return *hungUp
 	}
-	s.finish()
-	return e
 }
 
-// signal forwards a signal, and applies its effect to this process. If that ends the command, it
-// returns how.
-func (c *Client) signal(sig syscall.Signal, s *streams) (hungUp *Exited) {
+// signal forwards a signal, and applies its effect to this process.
+func (c *Client) signal(sig syscall.Signal, s *streams) (e Exited, hungUp bool) {
 	if sig == syscall.SIGWINCH {
 		s.resize()
-		return nil
+		return e, false
 	}
 	_ = c.conn.send(Event{Signal: int(sig)}) // the command may have ended
 	switch sig {
 	case syscall.SIGHUP:
-		if s.terminal != nil { // no terminal is left
-			c.Close() // ends the command
-			return &Exited{Status: int(syscall.SIGHUP)}
+		if s.terminal != nil { // no terminal is left: the end of the connection ends the command
+			return Exited{Status: int(syscall.SIGHUP)}, true
 		}
 	case syscall.SIGTSTP:
 		s.suspend()
@@ -271,7 +249,7 @@ func (c *Client) signal(sig syscall.Signal, s *streams) (hungUp *Exited) {
 	case syscall.SIGCONT:
 		s.resume()
 	}
-	return nil
+	return e, false
 }
 
 // exited waits for the end of the command.

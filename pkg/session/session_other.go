@@ -85,7 +85,7 @@ type Want struct {
 	Limits       Limits
 	Evidence     bool
 	In, Out, Err *os.File
-	Signals      func() chan os.Signal
+	Signals      <-chan os.Signal
 	Said         io.Writer
 	Refused      func(record.Denial)
 }

@@ -95,9 +95,9 @@ func (s *streams) take(files []*os.File) error {
 // begin relays until finish is called. It calls closed for each stream that
 // nobody reads any more.
 func (s *streams) begin(closed func(stream int)) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // makes a write to a closed pipe return an error
 	if len(s.relays) > 0 {
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // makes a write to a closed pipe return an error
-		s.over[0], s.over[1], _ = os.Pipe()                     // if it fails, nobody watches: writers notice at their next write
+		s.over[0], s.over[1], _ = os.Pipe() // if it fails, nobody watches: writers notice at their next write
 	}
 	for _, r := range s.relays {
 		r.closed = closed
