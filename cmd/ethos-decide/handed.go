@@ -3,15 +3,16 @@ package main
 import (
 	"io"
 	"os"
+	"syscall"
 
 	"ethos/pkg/flagfield"
 	"ethos/pkg/record"
 )
 
 // The program is built twice. As ethos-decide it has no CEL, so that a hook's verdict does not wait
-// for CEL to be loaded. It decides the records for which no policy's need is met. At the first
-// other record, and for every command but the plain form, it becomes the ethos-cel beside it, which
-// has everything.
+// for CEL to be loaded. It evaluates the shipped policies itself. At the first expression that only
+// CEL can evaluate, and for every command but the plain form, it becomes the ethos-cel beside it,
+// which has everything.
 
 // whole is the name of the program with CEL.
 const whole = "ethos-cel"
@@ -39,5 +40,6 @@ func (h handed) input(stdin io.Reader) io.Reader {
 	if h.Unread == 0 {
 		return stdin
 	}
+	syscall.CloseOnExec(h.Unread) // no child of this program needs it
 	return io.MultiReader(os.NewFile(uintptr(h.Unread), "unread input"), stdin)
 }

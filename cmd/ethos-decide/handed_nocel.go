@@ -61,7 +61,7 @@ type decideWhole struct {
 func (w *decideWhole) Run(ctx context.Context, sys *cli.System) error {
 	err := w.become(ctx, sys)
 	if w.reply {
-		sys.Fail(err.Error(), "")
+		sys.Fail(withHint(err), "")
 		return cli.Exit(cli.Usage) // 2: the status that blocks
 	}
 	return err
@@ -81,14 +81,23 @@ func (c *decideCmd) handsOver(ctx context.Context, sys *cli.System, filter *reco
 	policy.HandOver = func() {
 		left := handed{Args: c.handed.Args, Past: filter.Unread.Done, Blocked: d.blocked, Told: slices.Collect(maps.Keys(d.library.told))}
 		var err error
-		if left.Unread, err = cli.Bequeath(filter.Unread.Text); err == nil {
+		if left.Unread, err = cli.Inheritable(filter.Unread.Text); err == nil {
 			err = left.become(ctx, sys)
 		}
 		if c.Reply != "" {
-			err = c.answer(sys, hook.Refuse(c.Reply, err.Error()))
+			err = c.answer(sys, hook.Refuse(c.Reply, withHint(err)))
 		}
 		sys.End(cli.Filter, err)
 	}
+}
+
+// withHint returns an error's text with its hint, because a hook's answer has one text.
+func withHint(err error) string {
+	var fault *cli.Error
+	if errors.As(err, &fault) && fault.Hint != "" {
+		return err.Error() + "; " + fault.Hint
+	}
+	return err.Error()
 }
 
 // runExamples is reached with a policy that has an expression, which was compiled before.

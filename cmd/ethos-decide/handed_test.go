@@ -129,7 +129,7 @@ func TestHandsOver(t *testing.T) {
 		for _, dir := range []string{plain, policies} {
 			got := runIn(t, filepath.Join(lone, "ethos-decide"), dir, l[3], args...)
 			blocks := got.status == 2 || strings.Contains(got.out, `"deny"`)
-			if got.status == 0 && !blocks || args != nil && !blocks || strings.Contains(got.out, `"allow"`) || !strings.Contains(got.out+got.err, "start ethos-cel") {
+			if got.status == 0 && !blocks || args != nil && !blocks || strings.Contains(got.out, `"allow"`) || !strings.Contains(got.out+got.err, "install ethos-cel beside ethos-decide") {
 				t.Errorf("without ethos-cel, %q: %+v", args, got)
 			}
 		}

@@ -8,8 +8,7 @@ import "context"
 // is called when an expression must be compiled or evaluated by CEL, and does not return.
 var HandOver func()
 
-// expression is an expression of a shipped policy. Here it can be ruled out by its need, and not be
-// evaluated.
+// expression is an expression of a shipped policy. Without CEL it can only be evaluated directly.
 type expression struct{ tree }
 
 // eval hands over.

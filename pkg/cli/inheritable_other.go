@@ -8,8 +8,9 @@ import (
 	"syscall"
 )
 
-// Bequeath returns a descriptor from which the program that this one becomes can read the text.
-func Bequeath(text []byte) (fd int, err error) {
+// Inheritable returns a descriptor that stays open across execve(2), from which the program that
+// this one becomes can read the text.
+func Inheritable(text []byte) (fd int, err error) {
 	f, err := os.CreateTemp("", "ethos-")
 	if err == nil {
 		defer f.Close()
