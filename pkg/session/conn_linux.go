@@ -31,6 +31,25 @@ func (c *conn) send(message any, descriptors ...int) error {
 	if err != nil {
 		return err
 	}
+	return c.write(text, descriptors...)
+}
+
+// greet sends the greeting and the message after it. They travel together, so
+// that the client waits once.
+func (c *conn) greet(h Hello) error {
+	first, err := encode(ownGreeting)
+	if err != nil {
+		return err
+	}
+	second, err := encode(h)
+	if err != nil {
+		return err
+	}
+	return c.write(append(first, second...))
+}
+
+// write writes encoded messages.
+func (c *conn) write(text []byte, descriptors ...int) (err error) {
 	c.sending.Lock()
 	defer c.sending.Unlock()
 	if err := c.SetWriteDeadline(time.Now().Add(messageLimit)); err != nil {

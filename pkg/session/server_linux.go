@@ -194,7 +194,7 @@ func (s *Server) serve(c *conn) {
 	if _, err := c.peer(true); err != nil {
 		return
 	}
-	if c.send(ownGreeting) != nil || c.send(s.Hello) != nil || c.SetReadDeadline(time.Now().Add(messageLimit)) != nil {
+	if c.greet(s.Hello) != nil || c.SetReadDeadline(time.Now().Add(messageLimit)) != nil {
 		return
 	}
 	var request Request
