@@ -28,6 +28,8 @@ const (
 	toolsFile    = "shipped/data_generated.go"
 )
 
+const programsFile = "data/programs.yaml"
+
 func TestGeneratedFilesEqualTheYAML(t *testing.T) {
 	for file, want := range generate(t) {
 		if *update {
@@ -88,6 +90,7 @@ type programsText struct {
 	Launchers    []launcherText      `yaml:"launchers"`
 	Companions   []string            `yaml:"companions"`
 	Inert        []string            `yaml:"inert"`
+	Programs     []programText       `yaml:"programs"`
 }
 
 type launcherText struct {
@@ -135,7 +138,10 @@ func generate(t *testing.T) map[string][]byte {
 	var p profilesText
 	var programs programsText
 	load(t, "data/profiles.yaml", &p)
-	load(t, "data/programs.yaml", &programs)
+	load(t, programsFile, &programs)
+	if err := programs.check(); err != nil {
+		t.Fatal(err)
+	}
 	tools := func(t *testing.T, out *bytes.Buffer) {
 		writeTools(t, out, p.base(t))
 		writeNamed(out, "sets", p.Sets)
@@ -145,6 +151,7 @@ func generate(t *testing.T) map[string][]byte {
 	files := generateAgents(t)
 	files[profilesFile] = source(t, "capability", "ethos/pkg/record", p.write)
 	files[toolsFile] = source(t, "shipped", "ethos/pkg/record", tools)
+	files[shellFile] = source(t, "shell", "", programs.writeShell)
 	return files
 }
 

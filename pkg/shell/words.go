@@ -2,14 +2,13 @@ package shell
 
 import (
 	"slices"
-	"sort"
 	"strings"
 
 	"ethos/pkg/protected"
 )
 
 // wordEffect lists further effects of a program's words, that is options (without dashes) and
-// operands, from its manual page.
+// operands.
 type wordEffect struct {
 	name     string
 	runs     string // options whose value is code for a shell
@@ -27,163 +26,11 @@ type wordEffect struct {
 	when   string // words, one of which must be present for target to apply
 }
 
-// wordEffects is sorted by name.
-var wordEffects = [...]wordEffect{
-	{name: "7z", target: "second", when: "a u d rn"},
-	{name: "7za", target: "second", when: "a u d rn"},
-	{name: "7zr", target: "second", when: "a u d rn"},
-	{name: "7zz", target: "second", when: "a u d rn"},
-	{name: "age", writes: "o output", reads: "i identity R recipients-file"},
-	{name: "apt", settings: "o option", keys: "*invoke* @dir::bin::*"},
-	{name: "apt-cache", settings: "o option", keys: "*invoke* @dir::bin::*"},
-	{name: "apt-get", settings: "o option", keys: "*invoke* @dir::bin::*"},
-	{name: "aptitude", settings: "o option", keys: "*invoke* @dir::bin::*"},
-	{name: "ar", loads: "plugin"},
-	{name: "aria2c", runs: "on-download-complete on-download-error on-download-start on-download-stop on-bt-download-complete", writes: "o out d dir l log", reads: "i input-file"},
-	{name: "bat", runs: "pager"},
-	{name: "batcat", runs: "pager"},
-	{name: "bazel", runs: "run_under"},
-	{name: "bazelisk", runs: "run_under"},
-	{name: "bison", writes: "o output"},
-	{name: "bpftrace", runs: "c"},
-	{name: "bsdtar", runs: "use-compress-program"},
-	{name: "c++", loads: "B fplugin fpass-plugin fuse-ld ld-path", commas: "wrapper"},
-	{name: "cabal", loads: "w with-compiler with-gcc with-ld"},
-	{name: "cargo", runs: "s shell"}, // of cargo watch
-	{name: "cc", loads: "B fplugin fpass-plugin fuse-ld ld-path", commas: "wrapper"},
-	{name: "certbot", runs: "deploy-hook manual-auth-hook manual-cleanup-hook post-hook pre-hook renew-hook"},
-	{name: "chrome", runs: "gpu-launcher renderer-cmd-prefix utility-cmd-prefix"},
-	{name: "chromium", runs: "gpu-launcher renderer-cmd-prefix utility-cmd-prefix"},
-	{name: "clang", loads: "B fplugin fpass-plugin fuse-ld ld-path", commas: "wrapper"},
-	{name: "clang++", loads: "B fplugin fpass-plugin fuse-ld ld-path", commas: "wrapper"},
-	{name: "cmake", settings: "D", keys: "@cmake_*_compiler @cmake_*_compiler:* @cmake_*_launcher @cmake_*_launcher:* @cmake_make_program @cmake_make_program:*"},
-	{name: "convert", target: "last"},
-	{name: "cpio", runs: "rsh-command", writes: "O", reads: "I F"},
-	{name: "crudini", target: "first", when: "--set --del --merge"},
-	{name: "dasel", target: "all", when: "put"},
-	{name: "delta", runs: "pager"},
-	{name: "dos2unix", target: "all"},
-	{name: "dpkg", runs: "pre-invoke post-invoke"},
-	{name: "dump", writes: "f"},
-	{name: "etex", embeds: "tex"},
-	{name: "ffmpeg", target: "last"},
-	{name: "flex", writes: "o outfile"},
-	{name: "fzf", runs: "preview preview", embeds: "fzf"},
-	{name: "g++", loads: "B fplugin fpass-plugin fuse-ld ld-path", commas: "wrapper"},
-	{name: "gawk", loads: "l load"},
-	{name: "gcc", loads: "B fplugin fpass-plugin fuse-ld ld-path", commas: "wrapper"},
-	{name: "gcc-ar", loads: "plugin"},
-	{name: "gcc-nm", loads: "plugin"},
-	{name: "gem", runs: "e editor"},
-	{name: "ghc", loads: "pgmF pgmL pgmP pgma pgmc pgmi pgml"},
-	{name: "go", runs: "exec toolexec vettool", loads: "extld", options: "ldflags"},
-	{name: "google-chrome", runs: "gpu-launcher renderer-cmd-prefix utility-cmd-prefix"},
-	{name: "gotestsum", runs: "post-run-command"},
-	{name: "gpg", runs: "agent-program dirmngr-program photo-viewer pinentry-program"},
-	{name: "gpg2", runs: "agent-program dirmngr-program photo-viewer pinentry-program"},
-	{name: "helm", runs: "post-renderer"},
-	{name: "helmfile", runs: "b helm-binary"},
-	{name: "hg", settings: "config", keys: "alias.* hooks.* ui.editor ui.merge ui.ssh pager.pager merge-tools.*.executable extdiff.cmd.*"},
-	{name: "install", runs: "strip-program"},
-	{name: "java", runs: "XX:OnError XX:OnOutOfMemoryError"},
-	{name: "jj", settings: "config", keys: "ui.diff-editor ui.editor ui.merge-editor ui.pager merge-tools.*.program"},
-	{name: "latex", embeds: "tex"},
-	{name: "latexmk", runs: "pdflatex latex xelatex lualatex"},
-	{name: "ld", loads: "plugin"},
-	{name: "ld.gold", loads: "plugin"},
-	{name: "ld.lld", loads: "plugin"},
-	{name: "lualatex", embeds: "tex"},
-	{name: "luatex", embeds: "tex"},
-	{name: "lynx", runs: "editor"},
-	{name: "lz4", target: "last"},
-	{name: "mac2unix", target: "all"},
-	{name: "magick", target: "last"},
-	{name: "man", runs: "P pager H html"},
-	{name: "mariadb", runs: "pager"},
-	{name: "meson", runs: "wrap wrapper"},
-	{name: "mongodump", writes: "o out archive"},
-	{name: "mongoexport", writes: "o out"},
-	{name: "mosh", runs: "client server ssh"},
-	{name: "msgattrib", writes: "o output-file"},
-	{name: "msgcat", writes: "o output-file"},
-	{name: "msgconv", writes: "o output-file"},
-	{name: "msgfilter", writes: "o output-file"},
-	{name: "msgfmt", writes: "o output-file"},
-	{name: "msgmerge", writes: "o output-file"},
-	{name: "msguniq", writes: "o output-file"},
-	{name: "mysql", runs: "pager"},
-	{name: "mysqldump", writes: "r result-file"},
-	{name: "nano", runs: "s speller"},
-	{name: "nasm", writes: "o l", reads: "@"},
-	{name: "nc", runs: "e c"},
-	{name: "ncat", runs: "e c exec sh-exec", writes: "o output x hex-dump"},
-	{name: "netcat", runs: "e c"},
-	{name: "nm", loads: "plugin"},
-	{name: "nmap", writes: "oN oX oG oA oS", reads: "iL excludefile"},
-	{name: "npm", runs: "script-shell"},
-	{name: "objcopy", target: "last"},
-	{name: "ocaml", runs: "pp ppx"},
-	{name: "ocamlc", runs: "pp ppx"},
-	{name: "ocamlfind", runs: "pp ppx"},
-	{name: "ocamlopt", runs: "pp ppx"},
-	{name: "openvpn", runs: "up down route-up ipchange tls-verify learn-address client-connect client-disconnect auth-user-pass-verify", writes: "log log-append status writepid", reads: "config"},
-	{name: "pandoc", runs: "filter F pdf-engine"},
-	{name: "pdflatex", embeds: "tex"},
-	{name: "pdftex", embeds: "tex"},
-	{name: "pg_dump", writes: "f file"},
-	{name: "pg_dumpall", writes: "f file"},
-	{name: "pico", runs: "s"},
-	{name: "pnpm", runs: "script-shell"},
-	{name: "rage", writes: "o output"},
-	{name: "ranlib", loads: "plugin"},
-	{name: "rar", target: "second", when: "a u m d"},
-	{name: "restic", writes: "target t", reads: "files-from"},
-	{name: "rpm", runs: "pipe", embeds: "rpm"},
-	{name: "rpmbuild", embeds: "rpm"},
-	{name: "rpmdb", embeds: "rpm"},
-	{name: "rpmkeys", embeds: "rpm"},
-	{name: "rpmquery", runs: "pipe", embeds: "rpm"},
-	{name: "rpmspec", embeds: "rpm"},
-	{name: "rustc", settings: "C codegen", keys: "@linker"},
-	{name: "rustdoc", runs: "test-runtool runtool"},
-	{name: "scrot", runs: "e exec"},
-	{name: "sd", target: "third"},
-	{name: "sftp", runs: "D"},
-	{name: "sk", runs: "preview c cmd", embeds: "fzf"},
-	{name: "sort", runs: "compress-program"},
-	{name: "ssh", loads: "I"},
-	{name: "ssh-add", loads: "s S"},
-	{name: "ssh-keygen", loads: "D w"},
-	{name: "stack", loads: "with-gcc"},
-	{name: "strip", writes: "o"},
-	{name: "svn", runs: "diff-cmd diff3-cmd editor-cmd", settings: "config-option", keys: "config:helpers:* config:tunnels:*"},
-	{name: "tcpdump", runs: "z", writes: "w", reads: "r F V"},
-	{name: "terragrunt", runs: "terragrunt-tfpath tf-path"},
-	{name: "tex", embeds: "tex"},
-	{name: "tic", writes: "o"},
-	{name: "tshark", writes: "w", reads: "r"},
-	{name: "unix2dos", target: "all"},
-	{name: "uudecode", writes: "o output-file"},
-	{name: "wget", runs: "use-askpass"},
-	{name: "xelatex", embeds: "tex"},
-	{name: "xetex", embeds: "tex"},
-	{name: "xgettext", writes: "o output"},
-	{name: "xmlstarlet", target: "last", when: "-L --inplace"},
-	{name: "xsltproc", writes: "o output"},
-	{name: "yacc", writes: "o"},
-	{name: "youtube-dl", runs: "exec", writes: "o output"},
-	{name: "yq", target: "last", when: "-i --inplace --in-place"},
-	{name: "yt-dlp", runs: "exec", writes: "o output"},
-}
-
 // words records the effects of a program's words according to that table.
 func (do *doing) words(inv invocation) {
-	i := sort.Search(len(wordEffects), func(i int) bool { return wordEffects[i].name >= do.by })
-	if i == len(wordEffects) || wordEffects[i].name != do.by {
-		return
-	}
-	w, args := &wordEffects[i], inv.fields[1:]
-	if asksOnly(args) {
+	w := lookup(wordEffects[:], do.by, func(w *wordEffect) string { return w.name })
+	args := inv.fields[1:]
+	if w == nil || asksOnly(args) {
 		return
 	}
 	found := w.when == ""

@@ -1,0 +1,230 @@
+package catalog
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+)
+
+// The generated tables of programs.
+const (
+	shellFile = "../shell/programs_generated.go"
+)
+
+// programText is an entry of data/programs.yaml, whose head explains the keys.
+type programText struct {
+	Name  string          `yaml:"name"`
+	Words part[wordsText] `yaml:"words"`
+
+	position
+}
+
+type wordsText struct {
+	Runs     string `yaml:"runs"`
+	Loads    string `yaml:"loads"`
+	Commas   string `yaml:"commas"`
+	Settings string `yaml:"settings"`
+	Keys     string `yaml:"keys"`
+	Options  string `yaml:"options"`
+	Embeds   string `yaml:"embeds" may:"notation"`
+	Writes   string `yaml:"writes"`
+	Reads    string `yaml:"reads"`
+	Target   string `yaml:"target" may:"target"`
+	When     string `yaml:"when"`
+}
+
+// constants are the words that a key may have, and what each is in Go. The tag
+// "may" of a field names the set, as "must" does for a key that is required.
+var constants = map[string]map[string]string{
+	"notation": texts("fzf rpm tex"),
+	"target":   texts("all first last second third"),
+}
+
+// texts are words that are strings in Go too.
+func texts(words string) map[string]string {
+	return goNames(words, func(word string) string { return fmt.Sprintf("%q", word) })
+}
+
+func goNames(words string, of func(word string) string) map[string]string {
+	out := map[string]string{}
+	for word := range strings.FieldsSeq(words) {
+		out[word] = of(word)
+	}
+	return out
+}
+
+func wrongProgram(at position, hint, format string, args ...any) *ConfigError {
+	return &ConfigError{File: programsFile, Line: at.line, Column: at.column, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// part is one kind of knowledge about a program, or the name of another one of
+// which the same is true.
+type part[T any] struct {
+	text T
+	like string
+	position
+}
+
+// knowledge is a part of any kind.
+type knowledge interface {
+	where() position
+	likeness() string
+	value() reflect.Value
+}
+
+func (p *part[T]) readScalar(name string) { p.like = name }
+func (p *part[T]) Keys() []string         { return keys(reflect.TypeFor[T]()) }
+func (p *part[T]) where() position        { return p.position }
+func (p *part[T]) likeness() string       { return p.like }
+func (p *part[T]) value() reflect.Value   { return reflect.ValueOf(&p.text).Elem() }
+
+func (p *part[T]) Member(key string) any {
+	return fieldOf(p.value(), slices.Index(p.Keys(), key)).Addr().Interface()
+}
+
+// knows returns what is known of a program under a key, or nil.
+func (p *programText) knows(key string) knowledge {
+	i := slices.Index(keys(reflect.TypeFor[programText]()), key)
+	if k, ok := fieldOf(reflect.ValueOf(p).Elem(), i).Addr().Interface().(knowledge); ok && k.where().line > 0 {
+		return k
+	}
+	return nil
+}
+
+// program returns the entry of a name, or nil.
+func (in *programsText) program(name string) *programText {
+	i, found := sort.Find(len(in.Programs), func(i int) int { return strings.Compare(name, in.Programs[i].Name) })
+	if !found {
+		return nil
+	}
+	return &in.Programs[i]
+}
+
+// check finds what the strict decoder cannot know: names that are not sorted or
+// stand twice, words that are none of those that a key takes, entries that say
+// nothing.
+func (in *programsText) check() *ConfigError {
+	for i := range in.Programs {
+		p := &in.Programs[i]
+		switch before := in.Programs[max(i-1, 0)].Name; {
+		case p.Name == "":
+			return wrongProgram(p.position, "", "a program has no name")
+		case i > 0 && p.Name == before:
+			return wrongProgram(p.position, "write everything about a program in one entry", "program %q stands twice", p.Name)
+		case i > 0 && p.Name < before:
+			return wrongProgram(p.position, "programs are sorted by name, in the order of bytes", "program %q stands after %q", p.Name, before)
+		}
+	}
+	for i := range in.Programs {
+		if err := in.Programs[i].check(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *programText) check(in *programsText) *ConfigError {
+	empty := true
+	for _, key := range keys(reflect.TypeFor[programText]()) {
+		known := p.knows(key)
+		if known == nil {
+			continue
+		}
+		empty = false
+		if like := known.likeness(); like != "" {
+			other := in.program(like)
+			if other == nil || other.knows(key) == nil || other.knows(key).likeness() != "" {
+				return wrongProgram(known.where(), "name a program whose entry has "+key+" in full", "%s of %q: %q has none of its own", key, p.Name, like)
+			}
+		} else if err := checkFields(known, key); err != nil {
+			return err
+		}
+	}
+	if empty {
+		return wrongProgram(p.position, "", "nothing is said of %q", p.Name)
+	}
+	return nil
+}
+
+// checkFields finds words that are none of those that a key takes, and words
+// that stand twice.
+func checkFields(k knowledge, what string) *ConfigError {
+	v := k.value()
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag
+		key, must := tag.Get("yaml"), tag.Get("must")
+		if v.Field(i).Kind() != reflect.String {
+			continue
+		}
+		text := v.Field(i).String()
+		switch set := constants[must+tag.Get("may")]; {
+		case text == "" && must != "":
+			return wrongProgram(k.where(), "", "%s has no %s", what, key)
+		case text != "" && set != nil && set[text] == "":
+			return wrongProgram(k.where(), known(text, sortedKeys(set)), "unknown %s %q in %s", key, text, what)
+		}
+		words := strings.Fields(text)
+		for n, word := range words {
+			if slices.Contains(words[:n], word) {
+				return wrongProgram(k.where(), "", "%q stands twice in %s of %s", word, key, what)
+			}
+		}
+	}
+	return nil
+}
+
+func sortedKeys(set map[string]string) []string {
+	var out []string
+	for key := range set {
+		out = append(out, key)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// table writes what is known under a key as an array that is sorted by name.
+// All in it is constant, so that it costs nothing at the start of a program.
+func (in *programsText) table(out *bytes.Buffer, key, variable, element string) {
+	fmt.Fprintf(out, "// %s is sorted by name.\nvar %s = [...]%s{\n", variable, variable, element)
+	for i := range in.Programs {
+		p := &in.Programs[i]
+		known := p.knows(key)
+		if known == nil {
+			continue
+		}
+		if like := known.likeness(); like != "" {
+			known = in.program(like).knows(key)
+		}
+		fmt.Fprintf(out, "\t{%s},\n", strings.Join(append([]string{fmt.Sprintf("name: %q", p.Name)}, fields(known.value())...), ", "))
+	}
+	out.WriteString("}\n\n")
+}
+
+// fields are the fields of a row that are not empty, as Go. A field has the name
+// of its key, or that of its tag "go".
+func fields(v reflect.Value) (out []string) {
+	for i := range v.NumField() {
+		f, tag := v.Field(i), v.Type().Field(i).Tag
+		name := tag.Get("go")
+		if name == "" {
+			name = tag.Get("yaml")
+		}
+		if f.IsZero() {
+			continue
+		}
+		text := fmt.Sprintf("%#v", f.Interface())
+		if set := constants[tag.Get("must")+tag.Get("may")]; set != nil {
+			text = set[f.String()]
+		}
+		out = append(out, name+": "+text)
+	}
+	return out
+}
+
+func (in *programsText) writeShell(_ *testing.T, out *bytes.Buffer) {
+	in.table(out, "words", "wordEffects", "wordEffect")
+}

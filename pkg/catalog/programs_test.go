@@ -1,0 +1,49 @@
+package catalog
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestProgramsAreChecked: a mistake in the data is an error with its line.
+func TestProgramsAreChecked(t *testing.T) {
+	for _, c := range []struct{ entries, want string }{
+		{"- {name: a, words: {runs: x}}\n- {name: b, words: a}", ""},
+		{"- {words: {runs: x}}", "1:3: a program has no name"},
+		{"- {name: a, words: {runs: x}}\n- {name: a, words: {loads: y}}", `2:3: program "a" stands twice`},
+		{"- {name: b, words: {runs: x}}\n- {name: a, words: {runs: x}}", `2:3: program "a" stands after "b"`},
+		{"- {name: a}", `1:3: nothing is said of "a"`},
+		{"- {name: a, words: {run: x}}", `1:21: unknown key "run" in words`},
+		{"- {name: a, word: {runs: x}}", `1:13: unknown key "word" in programs[0]`},
+		{"- {name: a, words: {runs: [x]}}", "1:27: runs must be a single value"},
+		{"- name: a\n  words:\n    runs: x y x", `3:5: "x" stands twice in runs of words`},
+		{"- {name: a, words: {target: fourth}}", "1:20: unknown target \"fourth\" in words"},
+		{"- {name: a, words: {embeds: sh}}", "1:20: unknown embeds \"sh\" in words"},
+		{"- {name: a, words: b}", `1:20: words of "a": "b" has none of its own`},
+		{"- {name: a, words: b}\n- {name: b, words: c}\n- {name: c, words: {runs: x}}", `1:20: words of "a": "b" has none of its own`},
+	} {
+		var in programsText
+		err := decodeYAML(programsFile, []byte("programs:\n"+c.entries+"\n"), &in)
+		if err == nil {
+			if wrong := in.check(); wrong != nil {
+				err = wrong
+			}
+		}
+		if c.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.entries, err)
+			}
+			continue
+		}
+		var wrong *ConfigError
+		if !errors.As(err, &wrong) {
+			t.Errorf("%s: no error", c.entries)
+			continue
+		}
+		wrong.Line-- // of "programs:"
+		if have := strings.TrimPrefix(wrong.Error(), programsFile+":"); !strings.HasPrefix(have, c.want) {
+			t.Errorf("%s: %s, want %s", c.entries, have, c.want)
+		}
+	}
+}
