@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -17,10 +18,32 @@ const (
 
 // programText is an entry of data/programs.yaml, whose head explains the keys.
 type programText struct {
-	Name  string          `yaml:"name"`
-	Words part[wordsText] `yaml:"words"`
+	Name    string            `yaml:"name"`
+	Wrapper part[wrapperText] `yaml:"wrapper"`
+	Words   part[wordsText]   `yaml:"words"`
 
 	position
+}
+
+type wrapperText struct {
+	Kind        string `yaml:"kind" must:"wrapper"`
+	Skip        int    `yaml:"skip"`
+	Subcommands string `yaml:"subcommands" go:"query"`
+	Markers     string `yaml:"markers" go:"query"`
+	Code        string `yaml:"code" go:"query"`
+	Queries     string `yaml:"queries" go:"query"`
+	Short       string `yaml:"short"`
+	Long        string `yaml:"long"`
+}
+
+// wrong finds a list of words that is not the one that wrappers of a kind have.
+func (w wrapperText) wrong() string {
+	key := map[string]string{"carrier": "subcommands", "terminal": "subcommands", "after": "markers", "option": "code"}[w.Kind]
+	switch {
+	case w.Subcommands != "" && key != "subcommands", w.Markers != "" && key != "markers", w.Code != "" && key != "code", w.Queries != "" && key != "":
+		return fmt.Sprintf("the words of a wrapper of kind %q are its %s", w.Kind, cmp.Or(key, "queries"))
+	}
+	return ""
 }
 
 type wordsText struct {
@@ -42,6 +65,19 @@ type wordsText struct {
 var constants = map[string]map[string]string{
 	"notation": texts("fzf rpm tex"),
 	"target":   texts("all first last second third"),
+	"wrapper": identifiers("wrap", "plain assign builtin shell su string flock xargs find parallel script arch netns carrier direct after option terminal "+
+		"input sandbox"),
+}
+
+// identifiers are words that are constants in Go, with a prefix.
+func identifiers(prefix, words string) map[string]string {
+	return goNames(words, func(word string) string {
+		name := prefix
+		for part := range strings.SplitSeq(word, "-") {
+			name += strings.ToUpper(part[:1]) + part[1:]
+		}
+		return name
+	})
 }
 
 // texts are words that are strings in Go too.
@@ -174,6 +210,9 @@ func checkFields(k knowledge, what string) *ConfigError {
 			}
 		}
 	}
+	if c, ok := v.Interface().(interface{ wrong() string }); ok && c.wrong() != "" {
+		return wrongProgram(k.where(), "", "%s", c.wrong())
+	}
 	return nil
 }
 
@@ -207,6 +246,7 @@ func (in *programsText) table(out *bytes.Buffer, key, variable, element string) 
 // fields are the fields of a row that are not empty, as Go. A field has the name
 // of its key, or that of its tag "go".
 func fields(v reflect.Value) (out []string) {
+	var grammar []string
 	for i := range v.NumField() {
 		f, tag := v.Field(i), v.Type().Field(i).Tag
 		name := tag.Get("go")
@@ -216,15 +256,23 @@ func fields(v reflect.Value) (out []string) {
 		if f.IsZero() {
 			continue
 		}
+		if name == "short" || name == "long" {
+			grammar = append(grammar, fmt.Sprintf("%s: %q", name, f.String()))
+			continue
+		}
 		text := fmt.Sprintf("%#v", f.Interface())
 		if set := constants[tag.Get("must")+tag.Get("may")]; set != nil {
 			text = set[f.String()]
 		}
 		out = append(out, name+": "+text)
 	}
+	if grammar != nil {
+		out = append(out, "grammar: grammar{"+strings.Join(grammar, ", ")+"}")
+	}
 	return out
 }
 
 func (in *programsText) writeShell(_ *testing.T, out *bytes.Buffer) {
+	in.table(out, "wrapper", "wrappers", "wrapper")
 	in.table(out, "words", "wordEffects", "wordEffect")
 }

@@ -22,6 +22,10 @@ func TestProgramsAreChecked(t *testing.T) {
 		{"- {name: a, words: {embeds: sh}}", "1:20: unknown embeds \"sh\" in words"},
 		{"- {name: a, words: b}", `1:20: words of "a": "b" has none of its own`},
 		{"- {name: a, words: b}\n- {name: b, words: c}\n- {name: c, words: {runs: x}}", `1:20: words of "a": "b" has none of its own`},
+		{"- {name: a, wrapper: {skip: 1}}", "1:22: wrapper has no kind"},
+		{"- {name: a, wrapper: {kind: plane}}", `1:22: unknown kind "plane" in wrapper`},
+		{"- {name: a, wrapper: {kind: plain, skip: one}}", "1:42: skip must be a whole number"},
+		{"- {name: a, wrapper: {kind: after, queries: x}}", `1:22: the words of a wrapper of kind "after" are its markers`},
 	} {
 		var in programsText
 		err := decodeYAML(programsFile, []byte("programs:\n"+c.entries+"\n"), &in)
