@@ -20,6 +20,7 @@ const (
 type programText struct {
 	Name    string            `yaml:"name"`
 	Wrapper part[wrapperText] `yaml:"wrapper"`
+	Files   part[filesText]   `yaml:"files"`
 	Words   part[wordsText]   `yaml:"words"`
 
 	position
@@ -46,6 +47,13 @@ func (w wrapperText) wrong() string {
 	return ""
 }
 
+type filesText struct {
+	Effect string `yaml:"effect" must:"effect"`
+	Short  string `yaml:"short"`
+	Long   string `yaml:"long"`
+	With   string `yaml:"with"`
+}
+
 type wordsText struct {
 	Runs     string `yaml:"runs"`
 	Loads    string `yaml:"loads"`
@@ -63,6 +71,8 @@ type wordsText struct {
 // constants are the words that a key may have, and what each is in Go. The tag
 // "may" of a field names the set, as "must" does for a key that is required.
 var constants = map[string]map[string]string{
+	"effect": identifiers("eff", "none read delete create write mode touch move copy install link dd tee truncate shred patch sed perl awk tar unzip zip "+
+		"rsync curl wget in-place pack output sort grep split scp mknod archive iconv editor crontab temporary go ssh"),
 	"notation": texts("fzf rpm tex"),
 	"target":   texts("all first last second third"),
 	"wrapper": identifiers("wrap", "plain assign builtin shell su string flock xargs find parallel script arch netns carrier direct after option terminal "+
@@ -74,6 +84,9 @@ func identifiers(prefix, words string) map[string]string {
 	return goNames(words, func(word string) string {
 		name := prefix
 		for part := range strings.SplitSeq(word, "-") {
+			if part == "dd" || part == "ssh" {
+				part = strings.ToUpper(part)
+			}
 			name += strings.ToUpper(part[:1]) + part[1:]
 		}
 		return name
@@ -274,5 +287,6 @@ func fields(v reflect.Value) (out []string) {
 
 func (in *programsText) writeShell(_ *testing.T, out *bytes.Buffer) {
 	in.table(out, "wrapper", "wrappers", "wrapper")
+	in.table(out, "files", "utilities", "utility")
 	in.table(out, "words", "wordEffects", "wordEffect")
 }

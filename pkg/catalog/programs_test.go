@@ -26,6 +26,8 @@ func TestProgramsAreChecked(t *testing.T) {
 		{"- {name: a, wrapper: {kind: plane}}", `1:22: unknown kind "plane" in wrapper`},
 		{"- {name: a, wrapper: {kind: plain, skip: one}}", "1:42: skip must be a whole number"},
 		{"- {name: a, wrapper: {kind: after, queries: x}}", `1:22: the words of a wrapper of kind "after" are its markers`},
+		{"- {name: a, files: {effect: inplace}}", `1:20: unknown effect "inplace" in files`},
+		{"- {name: a, files: {effect: read, long: 1}}", "1:41: long must be a string"},
 	} {
 		var in programsText
 		err := decodeYAML(programsFile, []byte("programs:\n"+c.entries+"\n"), &in)

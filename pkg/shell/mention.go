@@ -92,7 +92,7 @@ func loadsEnvironment(name string) bool {
 // mentions reports whether a utility's effect does not cover every word that names a file.
 func (u *utility) mentions() bool {
 	switch u.effect {
-	case effNone, effOutput, effRead, effArchive, effCrontab, effPack, effSource, effSplit, effZip, effGo, effMode:
+	case effNone, effOutput, effRead, effArchive, effCrontab, effPack, effSplit, effZip, effGo, effMode:
 		return true
 	}
 	return false
