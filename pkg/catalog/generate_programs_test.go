@@ -18,10 +18,11 @@ const (
 
 // programText is an entry of data/programs.yaml, whose head explains the keys.
 type programText struct {
-	Name    string            `yaml:"name"`
-	Wrapper part[wrapperText] `yaml:"wrapper"`
-	Files   part[filesText]   `yaml:"files"`
-	Words   part[wordsText]   `yaml:"words"`
+	Name        string                `yaml:"name"`
+	Wrapper     part[wrapperText]     `yaml:"wrapper"`
+	Interpreter part[interpreterText] `yaml:"interpreter"`
+	Files       part[filesText]       `yaml:"files"`
+	Words       part[wordsText]       `yaml:"words"`
 
 	position
 }
@@ -45,6 +46,20 @@ func (w wrapperText) wrong() string {
 		return fmt.Sprintf("the words of a wrapper of kind %q are its %s", w.Kind, cmp.Or(key, "queries"))
 	}
 	return ""
+}
+
+type interpreterText struct {
+	Shell    string `yaml:"shell" may:"dialect" go:"dialect"`
+	Foreign  bool   `yaml:"foreign"`
+	Language string `yaml:"language" may:"language"`
+	Inline   string `yaml:"inline"`
+	Argument string `yaml:"argument"`
+	Attached string `yaml:"attached"`
+	File     string `yaml:"file"`
+	Module   string `yaml:"module"`
+	Program  bool   `yaml:"program"`
+	Words    bool   `yaml:"words"`
+	Verbs    string `yaml:"verbs"`
 }
 
 type filesText struct {
@@ -71,6 +86,8 @@ type wordsText struct {
 // constants are the words that a key may have, and what each is in Go. The tag
 // "may" of a field names the set, as "must" does for a key that is required.
 var constants = map[string]map[string]string{
+	"dialect":  {"any": "dialectAny", "bash": "dialectBash", "korn": "dialectKorn", "posix": "dialectPOSIX", "zsh": "dialectZsh"},
+	"language": languages(),
 	"effect": identifiers("eff", "none read delete create write mode touch move copy install link dd tee truncate shred patch sed perl awk tar unzip zip "+
 		"rsync curl wget in-place pack output sort grep split scp mknod archive iconv editor crontab temporary go ssh"),
 	"notation": texts("fzf rpm tex"),
@@ -91,6 +108,15 @@ func identifiers(prefix, words string) map[string]string {
 		}
 		return name
 	})
+}
+
+// languages are those of pkg/snippet.
+func languages() map[string]string {
+	out := map[string]string{}
+	for name := range strings.FieldsSeq("AppleScript Awk Console JavaScript Julia Lisp Lua Makefile PHP Perl PowerShell Python R Ruby Tcl") {
+		out[strings.ToLower(name)] = "snippet." + name
+	}
+	return out
 }
 
 // texts are words that are strings in Go too.
@@ -287,6 +313,7 @@ func fields(v reflect.Value) (out []string) {
 
 func (in *programsText) writeShell(_ *testing.T, out *bytes.Buffer) {
 	in.table(out, "wrapper", "wrappers", "wrapper")
+	in.table(out, "interpreter", "interpreters", "interpreter")
 	in.table(out, "files", "utilities", "utility")
 	in.table(out, "words", "wordEffects", "wordEffect")
 }

@@ -151,7 +151,7 @@ func generate(t *testing.T) map[string][]byte {
 	files := generateAgents(t)
 	files[profilesFile] = source(t, "capability", "ethos/pkg/record", p.write)
 	files[toolsFile] = source(t, "shipped", "ethos/pkg/record", tools)
-	files[shellFile] = source(t, "shell", "", programs.writeShell)
+	files[shellFile] = source(t, "shell", "ethos/pkg/snippet", programs.writeShell)
 	return files
 }
 

@@ -28,6 +28,8 @@ func TestProgramsAreChecked(t *testing.T) {
 		{"- {name: a, wrapper: {kind: after, queries: x}}", `1:22: the words of a wrapper of kind "after" are its markers`},
 		{"- {name: a, files: {effect: inplace}}", `1:20: unknown effect "inplace" in files`},
 		{"- {name: a, files: {effect: read, long: 1}}", "1:41: long must be a string"},
+		{"- {name: a, interpreter: {shell: fish}}", `1:26: unknown shell "fish" in interpreter`},
+		{"- {name: a, interpreter: {program: yes}}", "1:36: program must be true or false"},
 	} {
 		var in programsText
 		err := decodeYAML(programsFile, []byte("programs:\n"+c.entries+"\n"), &in)

@@ -134,7 +134,7 @@ func asksBehind(args []field, first field) bool {
 		switch {
 		case args[i].uncertainHead():
 			return true
-		case code && kind.shell:
+		case code && kind.shell():
 			run := shellArgs(args[i+1:])
 			return run.code == nil && run.script == nil && !run.ignore
 		case code:
@@ -166,7 +166,7 @@ func (c *walker) interactive(inv invocation, name string) bool {
 		return len(args) > 0 && typedFile(args[0].text, typed)
 	case name == "parallel":
 		return typed && !hasArguments(args)
-	case code && kind.shell:
+	case code && kind.shell():
 		run := shellArgs(args)
 		if run.script != nil {
 			return typedFile(run.script.text, typed)

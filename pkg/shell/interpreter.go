@@ -7,15 +7,18 @@ import (
 	"ethos/pkg/snippet"
 )
 
-// interpreter is a program that runs code that it is given.
+// interpreter is a program that runs code that it is given. The lists are words separated by
+// spaces.
 type interpreter struct {
-	shell   bool // its code is shell code, to be analysed
-	dialect dialect
+	name    string
+	dialect dialect // of a shell, whose code is analysed
+	// language is that of the code, if package snippet reads it.
+	language snippet.Language
 	// inline lists the options, one letter or a long name each, whose argument is code.
 	inline string
 	// argument lists the options whose argument is something else.
 	argument string
-	// attached lists the letters that take the rest of their word, if there is any.
+	// attached has the letters that take the rest of their word, if there is any.
 	attached string
 	// module lists the options after which no script is read: python -m.
 	module string
@@ -33,106 +36,22 @@ type interpreter struct {
 	verbs string
 }
 
-var (
-	posixShell = interpreter{shell: true, dialect: dialectPOSIX}
-	anyShell   = interpreter{shell: true, dialect: dialectAny}
-	bashShell  = interpreter{shell: true, dialect: dialectBash}
-	kornShell  = interpreter{shell: true, dialect: dialectKorn}
-	zshShell   = interpreter{shell: true, dialect: dialectZsh}
-	otherShell = interpreter{inline: "c command C init-command", argument: "o D", foreign: true}
-	powerShell = interpreter{inline: "c command Command EncodedCommand e", argument: "o"}
-	python     = interpreter{inline: "c", argument: "W X check-hash-based-pycs", module: "m"}
-	perl       = interpreter{inline: "e E", argument: "I", attached: "MmiFxCDV"}
-	ruby       = interpreter{inline: "e", argument: "C I r E encoding", attached: "iFxKTW", module: "S"}
-	node       = interpreter{inline: "e eval p print pe", argument: "r require import loader experimental-loader C conditions env-file input-type", module: "test"}
-	php        = interpreter{inline: "r B R E run process-begin process-code process-end", argument: "c d z S t", file: "f file F process-file"}
-	lua        = interpreter{inline: "e", argument: "l"}
-	julia      = interpreter{inline: "e eval E print", argument: "J L p t C O sysimage load procs threads project"}
-	rscript    = interpreter{inline: "e"}
-	tclsh      = interpreter{argument: "encoding"}
-	expect     = interpreter{inline: "c", file: "f"}
-	awk        = interpreter{inline: "e source", argument: "F v i l field-separator assign include load", file: "f file E exec", program: true}
-	osascript  = interpreter{inline: "e", argument: "l s"}
-	deno       = interpreter{verbs: "eval run test fmt lint check cache compile doc info install task repl serve add remove bench bundle coverage init jupyter publish types upgrade vendor"}
-	makefile   = interpreter{inline: "eval E", argument: "C directory I include-dir o old-file W what-if new-file", file: "f file makefile", words: true}
-	rake       = interpreter{inline: "e execute p execute-print E execute-continue", argument: "f rakefile I libdir r require R rakelibdir suppress-backtrace", words: true}
-	bun        = interpreter{inline: "e eval p print", verbs: "run test install add remove update build x create init link pm upgrade"}
-)
+// shell reports whether the code is shell code, to be analysed.
+func (k interpreter) shell() bool { return k.dialect != dialectScript }
 
 // findInterpreter recognises an interpreter by its name, with or without a version: python3.12, lua5.4.
 func findInterpreter(name string) (interpreter, bool) {
-	if kind, ok := interpreterNamed(name); ok {
-		return kind, true
-	}
-	if base := strings.TrimRight(name, "0123456789.-"); base != name && base != "" {
-		return interpreterNamed(base)
-	}
-	return interpreter{}, false
-}
-
-func interpreterNamed(name string) (interpreter, bool) {
-	switch name {
-	case "sh":
-		return anyShell, true
-	case "bash", "rbash":
-		return bashShell, true
-	case "dash", "ash", "hush", "yash", "posh":
-		return posixShell, true
-	case "ksh", "mksh", "ksh93", "pdksh", "lksh", "oksh":
-		return kornShell, true
-	case "zsh":
-		return zshShell, true
-	case "fish", "csh", "tcsh", "rc", "es", "osh", "ysh":
-		return otherShell, true
-	case "nu", "elvish", "xonsh", "pwsh", "powershell":
-		return powerShell, true
-	case "python", "pypy", "ipython", "pythonw", "jython", "micropython":
-		return python, true
-	case "perl", "raku":
-		return perl, true
-	case "ruby", "jruby", "irb", "mruby", "pry":
-		return ruby, true
-	case "node", "nodejs", "tsx", "ts-node":
-		return node, true
-	case "deno":
-		return deno, true
-	case "bun":
-		return bun, true
-	case "php", "php-cli":
-		return php, true
-	case "lua", "luajit", "luau", "texlua":
-		return lua, true
-	case "julia":
-		return julia, true
-	case "Rscript", "R", "littler":
-		return rscript, true
-	case "tclsh", "wish", "jimsh":
-		return tclsh, true
-	case "expect":
-		return expect, true
-	case "awk", "gawk", "mawk", "nawk", "original-awk", "goawk", "busybox-awk":
-		return awk, true
-	case "osascript":
-		return osascript, true
-	case "pylint":
-		return interpreter{inline: "init-hook", words: true}, true
-	case "rake":
-		return rake, true
-	case "r2", "radare2", "rizin":
-		return interpreter{inline: "c", argument: "a b e i I k m o s", words: true}, true
-	case "make", "gmake", "ninja":
-		return makefile, true
-	case "emacs", "emacsclient":
-		return interpreter{inline: "eval execute e", argument: "l load q u", words: true}, true
-	case "guile", "racket", "elixir", "iex", "groovy", "scala", "swipl", "bpftrace", "ghci", "ocaml", "sbcl", "clojure", "bb", "gdb", "octave", "octave-cli", "gnuplot", "csi", "gsi", "scheme", "mit-scheme", "chezscheme", "gosh", "clj", "clisp":
-		return interpreter{inline: "e eval c ex eval-command", argument: "l"}, true
+	for _, name := range [...]string{name, strings.TrimRight(name, "0123456789.-")} {
+		if kind := lookup(interpreters[:], name, func(k *interpreter) string { return k.name }); kind != nil {
+			return *kind, true
+		}
 	}
 	return interpreter{}, false
 }
 
 // interpret lists an interpreter, and analyses the code that it is given if that is shell code.
 func (c *walker) interpret(inv invocation, name string, kind interpreter) {
-	if kind.shell {
+	if kind.shell() {
 		c.shellProgram(inv, name, kind)
 		return
 	}
@@ -162,7 +81,7 @@ func (c *walker) interpret(inv invocation, name string, kind interpreter) {
 		}
 	}
 	var acts []snippet.Act
-	if lang := languageOf(name); lang != snippet.None && inv.code != "" {
+	if lang := kind.language; lang != snippet.None && inv.code != "" {
 		acts = snippet.Read(lang, inv.code)
 		inv.names = snippet.Names(lang, inv.code)
 		inv.opaque = inv.opaque || decodes(acts)

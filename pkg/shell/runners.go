@@ -21,7 +21,7 @@ func (c *walker) su(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
 		return inv, false
 	}
 	in := inv.inner(w, []field{literal("sh", inv.fields[0].offset)})
-	c.interpret(in, "sh", interpreter{shell: true, dialect: dialectAny})
+	c.interpret(in, "sh", interpreter{dialect: dialectAny})
 	return inv, false
 }
 
@@ -154,7 +154,7 @@ func (c *walker) confined(w *wrapper, inv invocation) (invocation, bool) {
 			f := inv.fields[1+code.Word].from(code.Offset)
 			c.shellCode(f, w.name+" -c", positionals(rest), inv)
 		} else if c.feedOf(inv).kind != feedNone {
-			c.interpret(inv.inner(w, []field{literal("sh", inv.fields[0].offset)}), "sh", interpreter{shell: true, dialect: dialectAny})
+			c.interpret(inv.inner(w, []field{literal("sh", inv.fields[0].offset)}), "sh", interpreter{dialect: dialectAny})
 		}
 	}
 	return inv, false

@@ -6,43 +6,6 @@ import (
 	"ethos/pkg/snippet"
 )
 
-// languageOf returns the language of an interpreter's code, if package snippet reads it.
-func languageOf(name string) snippet.Language {
-	switch strings.TrimRight(name, "0123456789.-") {
-	case "python", "pypy", "ipython", "pythonw", "jython", "micropython", "pylint":
-		return snippet.Python
-	case "node", "nodejs", "tsx", "ts-node", "deno", "bun":
-		return snippet.JavaScript
-	case "ruby", "jruby", "irb", "mruby", "rake", "pry":
-		return snippet.Ruby
-	case "perl":
-		return snippet.Perl
-	case "php", "php-cli":
-		return snippet.PHP
-	case "lua", "luajit", "luau", "texlua":
-		return snippet.Lua
-	case "awk", "gawk", "mawk", "nawk", "original-awk", "goawk", "busybox-awk":
-		return snippet.Awk
-	case "R", "Rscript", "littler":
-		return snippet.R
-	case "julia":
-		return snippet.Julia
-	case "osascript":
-		return snippet.AppleScript
-	case "tclsh", "wish", "jimsh", "expect":
-		return snippet.Tcl
-	case "make", "gmake":
-		return snippet.Makefile
-	case "emacs", "emacsclient", "guile", "racket", "sbcl", "clojure", "clj", "bb", "ecl", "clisp", "csi", "gsi", "mit-scheme", "scheme", "chezscheme", "gosh":
-		return snippet.Lisp
-	case "pwsh", "powershell":
-		return snippet.PowerShell
-	case "gdb", "octave", "octave-cli", "gnuplot", "bpftrace", "r", "radare", "rizin":
-		return snippet.Console
-	}
-	return snippet.None
-}
-
 // snippet follows the commands that an interpreter's code starts and the files that it opens.
 func (c *walker) snippet(inv invocation, name string, acts []snippet.Act) {
 	at, d := inv.fields[0].at(0), c.dirOf(inv)

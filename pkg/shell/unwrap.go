@@ -95,7 +95,7 @@ func (c *walker) plainWrapper(w *wrapper, p *parsed, inv invocation) (invocation
 	}
 	if w.kind == wrapShell || p.has("s", "i", "shell", "login") && w.kind == wrapAssign && w.name != "env" {
 		in.fields = []field{literal("sh", inv.fields[0].offset)}
-		c.interpret(in, "sh", interpreter{shell: true, dialect: dialectAny})
+		c.interpret(in, "sh", interpreter{dialect: dialectAny})
 		return inv, false
 	}
 	c.alone(inv, w.name)

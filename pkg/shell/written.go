@@ -75,7 +75,7 @@ func (c *walker) ownProgram(inv invocation) {
 	run.fields = []field{literal(words[0], inv.fields[0].at(0)), inv.fields[0]}
 	run.fields = append(run.fields, inv.fields[1:]...)
 	if kind, ok := findInterpreter(baseName(words[0])); ok {
-		run.silent = kind.shell
+		run.silent = kind.shell()
 		c.interpret(run, baseName(words[0]), kind)
 	}
 }
