@@ -13,7 +13,8 @@ import (
 
 // The generated tables of programs.
 const (
-	shellFile = "../shell/programs_generated.go"
+	shellFile   = "../shell/programs_generated.go"
+	networkFile = "../netargs/programs_generated.go"
 )
 
 // programText is an entry of data/programs.yaml, whose head explains the keys.
@@ -23,6 +24,7 @@ type programText struct {
 	Interpreter part[interpreterText] `yaml:"interpreter"`
 	Files       part[filesText]       `yaml:"files"`
 	Words       part[wordsText]       `yaml:"words"`
+	Network     part[networkText]     `yaml:"network"`
 
 	position
 }
@@ -83,6 +85,42 @@ type wordsText struct {
 	When     string `yaml:"when"`
 }
 
+type networkText struct {
+	Operands string `yaml:"operands" must:"operands"`
+	Needs    bool   `yaml:"needs"`
+	Port     int    `yaml:"port"`
+	Stops    int    `yaml:"stops"`
+	Dash     bool   `yaml:"dash"`
+	URLs     string `yaml:"urls"`
+	Proxies  string `yaml:"proxies"`
+	Links    string `yaml:"links"`
+	Hosts    string `yaml:"hosts"`
+	Lists    string `yaml:"lists"`
+	Remotes  string `yaml:"remotes"`
+	Resolves string `yaml:"resolves"`
+	Connects string `yaml:"connects"`
+	Settings string `yaml:"settings"`
+	Hides    string `yaml:"hides"`
+	Attached string `yaml:"attached"`
+	Values   string `yaml:"values"`
+}
+
+// wrong finds an option with two forms, and a port that is none.
+func (n networkText) wrong() string {
+	seen := map[string]bool{}
+	lists := []string{n.URLs, n.Proxies, n.Links, n.Hosts, n.Lists, n.Remotes, n.Resolves, n.Connects, n.Settings, n.Hides, n.Attached, n.Values}
+	for option := range strings.FieldsSeq(strings.Join(lists, " ")) {
+		if seen[option] {
+			return fmt.Sprintf("option %q is in two lists of network", option)
+		}
+		seen[option] = true
+	}
+	if n.Port > 65535 {
+		return "the port is above 65535"
+	}
+	return ""
+}
+
 // constants are the words that a key may have, and what each is in Go. The tag
 // "may" of a field names the set, as "must" does for a key that is required.
 var constants = map[string]map[string]string{
@@ -90,6 +128,11 @@ var constants = map[string]map[string]string{
 	"language": languages(),
 	"effect": identifiers("eff", "none read delete create write mode touch move copy install link dd tee truncate shred patch sed perl awk tar unzip zip "+
 		"rsync curl wget in-place pack output sort grep split scp mknod archive iconv editor crontab temporary go ssh"),
+	"operands": {
+		"databases": "dsnOperands", "first-remote": "firstRemote", "go": "goWords", "host-port": "hostPortOperands", "httpie": "httpieOperands",
+		"links": "linkWords", "names": "nameOperands", "nc": "ncOperands", "openssl": "opensslOperands", "packages": "packageWords",
+		"remotes": "remoteOperands", "socat": "socatOperands", "urls": "urlOperands", "urls-only": "urlOnly",
+	},
 	"notation": texts("fzf rpm tex"),
 	"target":   texts("all first last second third"),
 	"wrapper": identifiers("wrap", "plain assign builtin shell su string flock xargs find parallel script arch netns carrier direct after option terminal "+
@@ -309,6 +352,10 @@ func fields(v reflect.Value) (out []string) {
 		out = append(out, "grammar: grammar{"+strings.Join(grammar, ", ")+"}")
 	}
 	return out
+}
+
+func (in *programsText) writeNetwork(_ *testing.T, out *bytes.Buffer) {
+	in.table(out, "network", "programs", "program")
 }
 
 func (in *programsText) writeShell(_ *testing.T, out *bytes.Buffer) {

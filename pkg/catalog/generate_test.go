@@ -151,6 +151,7 @@ func generate(t *testing.T) map[string][]byte {
 	files := generateAgents(t)
 	files[profilesFile] = source(t, "capability", "ethos/pkg/record", p.write)
 	files[toolsFile] = source(t, "shipped", "ethos/pkg/record", tools)
+	files[networkFile] = source(t, "netargs", "", programs.writeNetwork)
 	files[shellFile] = source(t, "shell", "ethos/pkg/snippet", programs.writeShell)
 	return files
 }

@@ -30,6 +30,10 @@ func TestProgramsAreChecked(t *testing.T) {
 		{"- {name: a, files: {effect: read, long: 1}}", "1:41: long must be a string"},
 		{"- {name: a, interpreter: {shell: fish}}", `1:26: unknown shell "fish" in interpreter`},
 		{"- {name: a, interpreter: {program: yes}}", "1:36: program must be true or false"},
+		{"- {name: a, network: {operands: url}}", `1:22: unknown operands "url" in network`},
+		{"- {name: a, network: {needs: true}}", "1:22: network has no operands"},
+		{"- {name: a, network: {operands: urls, values: x, hides: y x}}", `1:22: option "x" is in two lists of network`},
+		{"- {name: a, network: {operands: urls, port: 65536}}", "1:22: the port is above 65535"},
 	} {
 		var in programsText
 		err := decodeYAML(programsFile, []byte("programs:\n"+c.entries+"\n"), &in)

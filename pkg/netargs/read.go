@@ -63,7 +63,7 @@ func (r *Reading) hide(by string) {
 func Read(c *record.Command) (r Reading) {
 	a := newCall(c, &r)
 	a.variables(c)
-	p := programs()[c.Name]
+	p := findProgram(c.Name)
 	if p == nil {
 		anyWord(a)
 		return r
@@ -140,14 +140,15 @@ func (a *call) take(words []*string) {
 // name a host hides it.
 func (a *call) long(name string, next []*string) int {
 	name, value, attached := strings.Cut(name, "=")
-	form, exact := a.program.forms[name]
+	form := a.program.form(name)
+	exact := form != flag
 	if !exact && a.program.begins(name) {
 		form = hides
 	}
 	switch {
 	case attached:
 		a.found(name, form, &value)
-	case exact && form != flag && form != attachedOnly && len(next) > 0:
+	case exact && form != attachedOnly && len(next) > 0:
 		a.found(name, form, next[0])
 		return 1
 	default:
@@ -160,7 +161,7 @@ func (a *call) long(name string, next []*string) int {
 func (a *call) cluster(letters string, next []*string) int {
 	for i := range len(letters) {
 		name, rest := letters[i:i+1], letters[i+1:]
-		form := a.program.forms[name]
+		form := a.program.form(name)
 		switch {
 		case form == flag:
 			a.found(name, form, nil)

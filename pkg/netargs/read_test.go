@@ -261,7 +261,7 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("%q: an empty host", line)
 			}
 		}
-		if p := programs()[c.Name]; p != nil && p.needs && len(c.Argv) == 1 && !r.Remote() {
+		if p := findProgram(c.Name); p != nil && p.needs && len(c.Argv) == 1 && !r.Remote() {
 			t.Errorf("%q names nothing and hides nothing", line)
 		}
 	})
