@@ -24,6 +24,8 @@ type programText struct {
 	Interpreter part[interpreterText] `yaml:"interpreter"`
 	Files       part[filesText]       `yaml:"files"`
 	Words       part[wordsText]       `yaml:"words"`
+	Console     part[consoleText]     `yaml:"console"`
+	Prompt      part[promptText]      `yaml:"prompt"`
 	Network     part[networkText]     `yaml:"network"`
 
 	position
@@ -83,6 +85,26 @@ type wordsText struct {
 	Reads    string `yaml:"reads"`
 	Target   string `yaml:"target" may:"target"`
 	When     string `yaml:"when"`
+}
+
+type consoleText struct {
+	Code     string `yaml:"code"`
+	Operands *int   `yaml:"operands"`
+	Plus     bool   `yaml:"plus"`
+	Stdin    bool   `yaml:"stdin"`
+	Short    string `yaml:"short"`
+	Long     string `yaml:"long"`
+}
+
+type promptText struct {
+	Operands *int   `yaml:"operands"`
+	Not      string `yaml:"not"`
+	Verbs    string `yaml:"verbs"`
+	Bare     bool   `yaml:"bare"`
+	Needs    string `yaml:"needs"`
+	Other    bool   `yaml:"other"`
+	Short    string `yaml:"short"`
+	Long     string `yaml:"long"`
 }
 
 type networkText struct {
@@ -335,7 +357,12 @@ func fields(v reflect.Value) (out []string) {
 		if name == "" {
 			name = tag.Get("yaml")
 		}
-		if f.IsZero() {
+		switch {
+		case f.Kind() == reflect.Pointer && f.IsNil():
+			f = reflect.ValueOf(-1) // the number is not given
+		case f.Kind() == reflect.Pointer:
+			f = f.Elem()
+		case f.IsZero():
 			continue
 		}
 		if name == "short" || name == "long" {
@@ -362,5 +389,7 @@ func (in *programsText) writeShell(_ *testing.T, out *bytes.Buffer) {
 	in.table(out, "wrapper", "wrappers", "wrapper")
 	in.table(out, "interpreter", "interpreters", "interpreter")
 	in.table(out, "files", "utilities", "utility")
+	in.table(out, "console", "consoles", "console")
+	in.table(out, "prompt", "prompts", "prompt")
 	in.table(out, "words", "wordEffects", "wordEffect")
 }

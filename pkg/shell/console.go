@@ -10,6 +10,7 @@ import (
 // console is a program with commands of its own, some of which pass a line to a shell: an editor,
 // or a client of a database or of a file transfer.
 type console struct {
+	name string
 	grammar
 	code     string // the options, names without dashes, whose argument is such commands
 	operands int    // operands from this one on are commands; -1: none is
@@ -17,37 +18,15 @@ type console struct {
 	stdin    bool   // the lines of standard input are commands
 }
 
-// consoleOf returns the entry of a program; the entries follow the manuals.
-func consoleOf(name string) (console, bool) {
-	switch name {
-	case "vi", "vim", "nvim", "view", "rvim", "rview", "vimx", "ex", "vimdiff", "gvim", "nvi":
-		return console{grammar: grammar{short: "c:S:u:i:w:W:T:", long: "cmd= startuptime="}, code: "c cmd", operands: -1, plus: true, stdin: name == "ex" || name == "view"}, true
-	case "ed", "red":
-		return console{operands: -1, stdin: true}, true
-	case "sqlite3", "duckdb":
-		return console{grammar: grammar{long: "cmd= init= separator= newline= nullvalue="}, code: "cmd", operands: 1, stdin: true}, true
-	case "psql":
-		return console{grammar: grammar{short: "c:d:f:h:p:U:v:o:L:P:F:R:T:", long: "command= dbname= file= host= port= username= set= variable= output= log-file="}, code: "c command", operands: -1, stdin: true}, true
-	case "mysql", "mariadb":
-		return console{grammar: grammar{short: "e:h:P:u:D:S:", long: "execute= host= port= user= database= socket="}, code: "e execute", operands: -1, stdin: true}, true
-	case "ftp", "sftp", "telnet", "tftp", "smbclient":
-		return console{grammar: grammar{short: "c:b:P:p:o:U:i:"}, code: "c", operands: -1, stdin: true}, true
-	case "lftp":
-		return console{grammar: grammar{short: "c:e:f:u:p:"}, code: "c e", operands: -1, stdin: true}, true
-	case "less", "more", "most", "man":
-		return console{operands: -1, plus: true}, true
-	case "dc":
-		return console{grammar: grammar{short: "e:f:", long: "expression= file="}, code: "e expression", operands: -1, stdin: true}, true
-	case "lldb", "cgdb":
-		return console{grammar: grammar{short: "o:O:s:", long: "one-line= one-line-before-file="}, code: "o O one-line one-line-before-file", operands: -1, stdin: true}, true
-	}
-	return console{}, false
+// findConsole returns the entry of a name, or nil.
+func findConsole(name string) *console {
+	return lookup(consoles[:], name, func(c *console) string { return c.name })
 }
 
 // consoleCode follows what the commands of a console start and open.
 func (c *walker) consoleCode(inv invocation, name string) {
-	kind, ok := consoleOf(name)
-	if !ok {
+	kind := findConsole(name)
+	if kind == nil {
 		return
 	}
 	p := kind.parse(oneDash(inv.fields[1:], kind.code), false)

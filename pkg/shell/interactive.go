@@ -12,6 +12,7 @@ import (
 // so only after one of them, or, with bare, also without any. With needs it does so only with one
 // of those options. With other, a command may follow the place that the program connects to.
 type prompt struct {
+	name string
 	grammar
 	operands int // -1: any number
 	not      string
@@ -23,61 +24,11 @@ type prompt struct {
 
 const anyNumber = -1
 
-var containerPrompt = prompt{
-	verbs: "run exec attach debug start create shell console", needs: "i interactive stdin t tty a", operands: anyNumber, other: true,
-	grammar: grammar{short: "c:e:f:h:l:m:n:p:u:v:w:", long: "add-host= cap-add= cap-drop= container= context= cpus= device= entrypoint= env= env-file= gpus= hostname= image= ipc= " +
-		"label= memory= mount= name= namespace= net= network= pid= platform= profile= publish= pull= restart= runtime= security-opt= shm-size= tmpfs= ulimit= user= volume= volumes-from= workdir="},
-}
-
-// promptOf returns the entry of a program that runs commands which a person types: terminals,
+// findPrompt returns the entry of a program that runs commands which a person types: terminals,
 // remote and container shells, shells of an environment, database consoles, editors, pagers,
-// debuggers.
-func promptOf(name string) (prompt, bool) {
-	switch name {
-	case "tmux":
-		return prompt{operands: anyNumber, not: "d V", verbs: "attach attach-session a at new new-session", bare: true}, true
-	case "screen":
-		return prompt{operands: anyNumber, not: "d D ls list wipe v version Q X"}, true
-	case "script":
-		return prompt{operands: anyNumber, not: "c command V version h help"}, true
-	case "su", "runuser":
-		return prompt{operands: anyNumber, not: "c command session-command V version h help"}, true
-	case "login", "newgrp", "mosh", "rlogin", "telnet", "sulogin", "byobu", "zellij", "dtach", "abduco", "ttyd":
-		return prompt{operands: anyNumber, not: "version help V"}, true
-	case "ssh", "slogin", "rsh", "autossh":
-		return prompt{grammar: grammar{short: "B:b:c:D:E:e:F:I:i:J:L:l:M:m:O:o:P:p:Q:R:S:W:w:"}, operands: 1, not: "N f G O Q V W", other: true}, true
-	case "docker", "podman", "nerdctl", "kubectl", "oc", "docker-compose", "lxc", "incus":
-		return containerPrompt, true
-	case "nix-shell":
-		return prompt{operands: anyNumber, not: "run command c version help"}, true
-	case "nix":
-		return prompt{operands: anyNumber, not: "c command", verbs: "develop shell repl"}, true
-	case "poetry", "pipenv", "hatch", "devbox", "devenv", "pixi", "spack":
-		return prompt{operands: 1, verbs: "shell"}, true
-	case "distrobox", "toolbox", "machinectl", "vagrant", "virsh":
-		return prompt{operands: anyNumber, not: "c command", verbs: "enter shell ssh login console"}, true
-	case "rails":
-		return prompt{operands: anyNumber, verbs: "c console db dbconsole"}, true
-	case "psql":
-		return prompt{operands: anyNumber, not: "c command f file l list V version help"}, true
-	case "mysql", "mariadb":
-		return prompt{operands: anyNumber, not: "e execute V version help"}, true
-	case "sqlite3", "duckdb":
-		return prompt{operands: 1, not: "c s version help"}, true
-	case "mongosh", "mongo", "pry", "jshell", "ptpython", "bpython", "ranger", "mc", "tig", "lazygit":
-		return prompt{operands: anyNumber, not: "eval version help e"}, true
-	case "ftp", "sftp", "lftp":
-		return prompt{operands: anyNumber, not: "b c e f"}, true
-	case "vi", "vim", "nvim", "view", "ex", "vimdiff", "ed", "nano", "pico", "joe", "micro", "hx", "kak", "mcedit":
-		return prompt{grammar: grammar{short: "c:S:u:"}, operands: anyNumber, not: "c s E headless version help h"}, true
-	case "emacs":
-		return prompt{operands: anyNumber, not: "batch script daemon version help"}, true
-	case "less", "more", "most":
-		return prompt{operands: anyNumber, not: "version help V"}, true
-	case "gdb", "lldb", "pdb", "ipdb", "pudb", "rdb", "jdb", "dlv", "cgdb":
-		return prompt{operands: anyNumber, not: "batch b version help"}, true
-	}
-	return prompt{}, false
+// debuggers. It returns nil for any other program.
+func findPrompt(name string) *prompt {
+	return lookup(prompts[:], name, func(p *prompt) string { return p.name })
 }
 
 // pager reports whether a program shows text and takes commands only if its output is a terminal.
@@ -90,7 +41,7 @@ func pager(name string) bool {
 }
 
 // asks reports whether the program waits for commands if it is started with these arguments.
-func (p prompt) asks(args []field) bool {
+func (p *prompt) asks(args []field) bool {
 	given := p.parse(args, false)
 	operands := given.operands
 	for _, arg := range args {
@@ -156,8 +107,8 @@ func (c *walker) interactive(inv invocation, name string) bool {
 	}
 	args := inv.fields[1:]
 	kind, code := findInterpreter(name)
-	p, prompts := promptOf(name)
-	if !code && !prompts && name != "source" && name != "." && name != "parallel" {
+	p := findPrompt(name)
+	if !code && p == nil && name != "source" && name != "." && name != "parallel" {
 		return false
 	}
 	typed := c.typed(inv)
@@ -175,7 +126,7 @@ func (c *walker) interactive(inv invocation, name string) bool {
 	case code && kind.waits(name, args, typed):
 		return true
 	}
-	return prompts && typed && p.asks(args)
+	return p != nil && typed && p.asks(args)
 }
 
 // hasArguments reports whether parallel reads no commands, because they are in its words or in a
