@@ -27,6 +27,7 @@ type programText struct {
 	Console     part[consoleText]     `yaml:"console"`
 	Prompt      part[promptText]      `yaml:"prompt"`
 	Network     part[networkText]     `yaml:"network"`
+	Traits      []string              `yaml:"traits"`
 
 	position
 }
@@ -161,6 +162,11 @@ var constants = map[string]map[string]string{
 		"input sandbox"),
 }
 
+// traits are what may be true of a program as a whole, in the order in which an
+// entry names them.
+var traits = identifiers("trait", "compose deleter filter lister lister-if-asked loads-environment names-only own-language pager relay relay-always "+
+	"relay-expression statements")
+
 // identifiers are words that are constants in Go, with a prefix.
 func identifiers(prefix, words string) map[string]string {
 	return goNames(words, func(word string) string {
@@ -268,7 +274,10 @@ func (in *programsText) check() *ConfigError {
 }
 
 func (p *programText) check(in *programsText) *ConfigError {
-	empty := true
+	if err := p.checkTraits(); err != nil {
+		return err
+	}
+	empty := len(p.Traits) == 0
 	for _, key := range keys(reflect.TypeFor[programText]()) {
 		known := p.knows(key)
 		if known == nil {
@@ -286,6 +295,18 @@ func (p *programText) check(in *programsText) *ConfigError {
 	}
 	if empty {
 		return wrongProgram(p.position, "", "nothing is said of %q", p.Name)
+	}
+	return nil
+}
+
+func (p *programText) checkTraits() *ConfigError {
+	for i, trait := range p.Traits {
+		switch {
+		case traits[trait] == "":
+			return wrongProgram(p.position, known(trait, sortedKeys(traits)), "unknown trait %q of %q", trait, p.Name)
+		case i > 0 && trait <= p.Traits[i-1]:
+			return wrongProgram(p.position, "traits are sorted", "trait %q of %q stands after %q", trait, p.Name, p.Traits[i-1])
+		}
 	}
 	return nil
 }
@@ -385,6 +406,21 @@ func (in *programsText) writeNetwork(_ *testing.T, out *bytes.Buffer) {
 	in.table(out, "network", "programs", "program")
 }
 
+// traits writes the programs with their traits.
+func (in *programsText) traits(out *bytes.Buffer) {
+	out.WriteString("// traitsOf is sorted by name.\nvar traitsOf = [...]traits{\n")
+	for _, p := range in.Programs {
+		var have []string
+		for _, trait := range p.Traits {
+			have = append(have, traits[trait])
+		}
+		if have != nil {
+			fmt.Fprintf(out, "\t{name: %q, have: %s},\n", p.Name, strings.Join(have, " | "))
+		}
+	}
+	out.WriteString("}\n")
+}
+
 func (in *programsText) writeShell(_ *testing.T, out *bytes.Buffer) {
 	in.table(out, "wrapper", "wrappers", "wrapper")
 	in.table(out, "interpreter", "interpreters", "interpreter")
@@ -392,4 +428,5 @@ func (in *programsText) writeShell(_ *testing.T, out *bytes.Buffer) {
 	in.table(out, "console", "consoles", "console")
 	in.table(out, "prompt", "prompts", "prompt")
 	in.table(out, "words", "wordEffects", "wordEffect")
+	in.traits(out)
 }

@@ -34,6 +34,9 @@ func TestProgramsAreChecked(t *testing.T) {
 		{"- {name: a, network: {needs: true}}", "1:22: network has no operands"},
 		{"- {name: a, network: {operands: urls, values: x, hides: y x}}", `1:22: option "x" is in two lists of network`},
 		{"- {name: a, network: {operands: urls, port: 65536}}", "1:22: the port is above 65535"},
+		{"- {name: a, traits: [pagers]}", `1:3: unknown trait "pagers" of "a"`},
+		{"- {name: a, traits: [pager, filter]}", `1:3: trait "filter" of "a" stands after "pager"`},
+		{"- {name: a, traits: [pager, pager]}", `1:3: trait "pager" of "a" stands after "pager"`},
 	} {
 		var in programsText
 		err := decodeYAML(programsFile, []byte("programs:\n"+c.entries+"\n"), &in)

@@ -180,7 +180,7 @@ func (c *walker) simple(inv invocation, name string) {
 	if strings.HasPrefix(name, "ethos-") {
 		inv.env = append(c.ethosEnvironment(inv.env), inv.env...)
 	}
-	if (takesStatements(name) || takesCompose(name, inv.fields)) && inv.code == "" {
+	if (traitOf(name, traitStatements) || takesCompose(name, inv.fields)) && inv.code == "" {
 		if f, ok := c.feedOf(inv).static(); ok {
 			inv.code = clip(f.text, maxFacts/8)
 		}
@@ -196,24 +196,13 @@ func (c *walker) simple(inv invocation, name string) {
 // takesCompose reports whether a client of a container engine reads its compose file from standard
 // input.
 func takesCompose(name string, fields []field) bool {
-	switch name {
-	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":
-	default:
+	if !traitOf(name, traitCompose) {
 		return false
 	}
 	for i, f := range fields {
 		if f.text == "-f-" || f.text == "--file=-" || f.text == "-" && (fields[i-1].text == "-f" || fields[i-1].text == "--file") {
 			return true
 		}
-	}
-	return false
-}
-
-// takesStatements reports whether a client reads commands for its service from standard input.
-func takesStatements(name string) bool {
-	switch name {
-	case "psql", "mysql", "mariadb", "sqlite3", "duckdb", "mongosh", "mongo", "redis-cli", "valkey-cli", "cqlsh", "clickhouse-client", "sqlcmd", "sqlplus", "cockroach", "socat", "nc", "ncat":
-		return true
 	}
 	return false
 }

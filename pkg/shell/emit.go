@@ -209,7 +209,7 @@ func (a *analysis) result() Analysis {
 		f := &a.commands[i]
 		f.Line, f.Column = a.place(f.offset)
 		f.PipedFrom, f.PipedTo = a.piped(f.stage.upstream(), &left), a.piped(f.stage.downstream(), &left)
-		f.Interactive = f.Interactive && !(pager(f.Name) && len(f.PipedTo) > 0) || f.asks && a.lacks&(lackUnresolved|lackOpaque) != 0
+		f.Interactive = f.Interactive && !(traitOf(f.Name, traitPager) && len(f.PipedTo) > 0) || f.asks && a.lacks&(lackUnresolved|lackOpaque) != 0
 		out.Shell.Commands = append(out.Shell.Commands, f.Command)
 		out.Cwds, out.Partial = append(out.Cwds, f.cwd), append(out.Partial, f.partial)
 		out.Replaced = append(out.Replaced, f.out)

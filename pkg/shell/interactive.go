@@ -31,15 +31,6 @@ func findPrompt(name string) *prompt {
 	return lookup(prompts[:], name, func(p *prompt) string { return p.name })
 }
 
-// pager reports whether a program shows text and takes commands only if its output is a terminal.
-func pager(name string) bool {
-	switch name {
-	case "less", "more", "most":
-		return true
-	}
-	return false
-}
-
 // asks reports whether the program waits for commands if it is started with these arguments.
 func (p *prompt) asks(args []field) bool {
 	given := p.parse(args, false)
@@ -229,12 +220,12 @@ func (c *walker) relaysCall(call *syntax.CallExpr) bool {
 	if len(fields) == 0 {
 		return false
 	}
-	operands := 0 // without those that are not a file
-	switch baseName(fields[0].text) {
-	case "cat", "head", "tail", "sort", "uniq", "fold", "rev", "tac", "nl", "pv", "envsubst", "stdbuf":
-	case "sed", "awk", "gawk", "mawk", "grep", "egrep":
+	name, operands := baseName(fields[0].text), 0 // operands that are not a file
+	switch {
+	case traitOf(name, traitRelay):
+	case traitOf(name, traitRelayExpression):
 		operands = 1
-	case "tee", "tr", "dd", "cut":
+	case traitOf(name, traitRelayAlways):
 		return true
 	default:
 		return false

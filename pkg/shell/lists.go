@@ -10,14 +10,12 @@ import (
 
 // A command that deletes the names of a list is judged by the list: see [Options.List].
 
-// deleters are words of commands that delete their operands.
-var deleters = [...]string{"del", "rm", "rmdir", "shred", "srm", "trash", "unlink"}
-
-// deletes reports whether a word is one of them, or is code that contains one.
+// deletes reports whether a word is a program that deletes its operands, or is code that contains
+// one.
 func deletes(words []field) bool {
 	for _, f := range words {
 		for word := range strings.FieldsFuncSeq(f.text, func(r rune) bool { return !('a' <= r && r <= 'z') }) {
-			if slices.Contains(deleters[:], word) {
+			if traitOf(word, traitDeleter) {
 				return true
 			}
 		}
@@ -125,11 +123,7 @@ func filters(s *syntax.Stmt) bool {
 	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 {
 		return false
 	}
-	switch baseName(call.Args[0].Lit()) {
-	case "awk", "cat", "cut", "egrep", "fgrep", "gawk", "grep", "head", "mawk", "perl", "rg", "sed", "shuf", "sort", "tac", "tail", "tee", "tr", "uniq", "xargs":
-		return true
-	}
-	return false
+	return traitOf(baseName(call.Args[0].Lit()), traitFilter)
 }
 
 // alienParam reports whether an expansion consists of words from an unknown input: "$@" and "$1" of
@@ -167,17 +161,14 @@ func listing(stmts []*syntax.Stmt) bool {
 
 // lister reports whether a command prints the names of existing files, or text of the script.
 func lister(args []*syntax.Word) bool {
-	switch baseName(args[0].Lit()) {
-	case ":", "true", "cd", "set", "find", "fd", "fdfind", "ls", "git", "echo", "printf", "seq", "du", "pwd", "basename", "dirname", "realpath", "readlink", "mktemp":
-		return true
-	case "grep", "egrep", "fgrep", "rg", "ag", "ack":
-		for _, w := range args[1:] {
-			if text := w.Lit(); strings.HasPrefix(text, "--files") || len(text) > 1 && text[0] == '-' && text[1] != '-' && strings.ContainsAny(text, "lL") {
-				return true
-			}
-		}
+	name := baseName(args[0].Lit())
+	if traitOf(name, traitListerIfAsked) {
+		return slices.ContainsFunc(args[1:], func(w *syntax.Word) bool {
+			text := w.Lit()
+			return strings.HasPrefix(text, "--files") || len(text) > 1 && text[0] == '-' && text[1] != '-' && strings.ContainsAny(text, "lL")
+		})
 	}
-	return false
+	return traitOf(name, traitLister)
 }
 
 // fewer reduces many words to those that are not plain names below the working directory, and one

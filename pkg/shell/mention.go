@@ -20,7 +20,7 @@ func (c *walker) mentions(inv invocation, name string) {
 	for _, f := range inv.fields[1:] {
 		if part, ok := c.sensitive(f); ok {
 			c.read(c.locate(part, d), name)
-		} else if !code && !f.dyn && !isOption(f) && !isOptionText(before) && protected.EnvFile(f.text) && !loadsEnvironment(name) {
+		} else if !code && !f.dyn && !isOption(f) && !isOptionText(before) && protected.EnvFile(f.text) && !traitOf(name, traitLoadsEnvironment) {
 			c.read(c.locate(f, d), name)
 		}
 		before = f.text
@@ -68,25 +68,7 @@ func beforeColon(s string) string {
 // namesOnly reports whether a program uses only the names of files, or uses credentials where they
 // are kept and shows nothing of them.
 func namesOnly(name string) bool {
-	switch name {
-	case "ls", "stat", "test", "[", "[[", "echo", "printf", "ssh", "ssh-add", "ssh-copy-id", "ssh-keygen", "scp", "sftp", "rsync", "mosh", "autossh", "sshfs", "git", "chmod", "chown", "chgrp", "chattr", "find", "fd", "fdfind",
-		"ansible", "ansible-playbook", "ansible-vault", "readlink", "realpath", "basename", "dirname", "du", "tree", "mkdir", "touch", "rm", "rmdir", "mv", "cp", "ln", "install", "tee", "true", "false", ":",
-		"kubectl", "helm", "k9s", "oc", "flux", "argocd", "kustomize", "kind", "minikube", "npm", "pnpm", "yarn", "docker", "podman", "docker-compose", "nerdctl", "sops", "age", "gpg", "gpg2", "direnv", "exa", "eza", "lsd", "which", "type",
-		"command", "man", "trash", "trash-put", "git-crypt", "ethos-sandbox", "ethos-facts", "ethos-decide", "ethos-trace", "ethos-git", "md5sum", "sha1sum", "sha256sum", "sha512sum", "b2sum", "cksum", "shred", "apt", "apt-get", "kill", "sleep", "setfacl", "getfacl", "lsattr":
-		return true
-	}
-	return strings.HasPrefix(name, "git-")
-}
-
-// loadsEnvironment reports whether a tool passes an environment file to a program without showing
-// it, or creates one.
-func loadsEnvironment(name string) bool {
-	switch name {
-	case "dotenv", "dotenvx", "env-cmd", "dotenv-cli", "foreman", "honcho", "heroku", "vercel", "netlify", "fly", "flyctl", "wrangler", "railway", "supabase", "doppler", "infisical", "op", "make", "gmake", "just", "task", "uv", "poetry",
-		"pipenv", "pm2", "overmind", "hivemind", "kamal", "serverless", "sls", "sam", "act", "terraform", "tofu", "go", "cargo", "bundle", "composer", "artisan", "prettier", "eslint", "shellcheck", "dotenv-linter":
-		return true
-	}
-	return false
+	return traitOf(name, traitNamesOnly) || strings.HasPrefix(name, "git-")
 }
 
 // mentions reports whether a utility's effect does not cover every word that names a file.

@@ -14,3 +14,34 @@ func lookup[T any](table []T, program string, name func(*T) string) *T {
 	}
 	return &table[i]
 }
+
+// trait is what may be true of a program as a whole; pkg/catalog/data/programs.yaml says what each
+// means.
+type trait uint16
+
+const (
+	traitCompose trait = 1 << iota
+	traitDeleter
+	traitFilter
+	traitLister
+	traitListerIfAsked
+	traitLoadsEnvironment
+	traitNamesOnly
+	traitOwnLanguage
+	traitPager
+	traitRelay
+	traitRelayAlways
+	traitRelayExpression
+	traitStatements
+)
+
+type traits struct {
+	name string
+	have trait
+}
+
+// traitOf reports whether a program has a trait.
+func traitOf(program string, t trait) bool {
+	known := lookup(traitsOf[:], program, func(t *traits) string { return t.name })
+	return known != nil && known.have&t != 0
+}

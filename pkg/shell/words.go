@@ -191,7 +191,7 @@ func (c *walker) shown(inv invocation, name string) {
 // otherwise: the statements of a database, the commands of a client, an expression. input says that
 // standard input holds such text.
 func (c *walker) quotedFiles(inv invocation, name string) {
-	if !ownLanguage(name) {
+	if !traitOf(name, traitOwnLanguage) {
 		return
 	}
 	d := c.dirOf(inv)
@@ -207,15 +207,4 @@ func (c *walker) quotedFiles(inv invocation, name string) {
 			}
 		}
 	}
-}
-
-// ownLanguage reports whether a program's words or input are code in a language of its own that can
-// open files.
-func ownLanguage(name string) bool {
-	switch name {
-	case "sqlite3", "duckdb", "mysql", "mariadb", "psql", "cockroach", "clickhouse", "clickhouse-client", "elixir", "iex", "erl", "ghc", "ghci", "runghc", "osascript", "gimp", "m4", "terraform", "tofu", "lftp", "sftp",
-		"ftp", "tftp", "smbclient", "cpio", "jshell", "scala", "groovy", "kotlin", "swift", "swipl", "ocaml", "gnuplot", "octave", "octave-cli", "maxima", "nix", "nix-instantiate", "jsonnet", "dhall", "cue", "pkl", "puppet":
-		return true
-	}
-	return false
 }
