@@ -19,15 +19,16 @@ const (
 
 // programText is an entry of data/programs.yaml, whose head explains the keys.
 type programText struct {
-	Name        string                `yaml:"name"`
-	Wrapper     part[wrapperText]     `yaml:"wrapper"`
-	Interpreter part[interpreterText] `yaml:"interpreter"`
-	Files       part[filesText]       `yaml:"files"`
-	Words       part[wordsText]       `yaml:"words"`
-	Console     part[consoleText]     `yaml:"console"`
-	Prompt      part[promptText]      `yaml:"prompt"`
-	Network     part[networkText]     `yaml:"network"`
-	Traits      []string              `yaml:"traits"`
+	Name         string                `yaml:"name"`
+	ValueOptions []string              `yaml:"value_options"`
+	Wrapper      part[wrapperText]     `yaml:"wrapper"`
+	Interpreter  part[interpreterText] `yaml:"interpreter"`
+	Files        part[filesText]       `yaml:"files"`
+	Words        part[wordsText]       `yaml:"words"`
+	Console      part[consoleText]     `yaml:"console"`
+	Prompt       part[promptText]      `yaml:"prompt"`
+	Network      part[networkText]     `yaml:"network"`
+	Traits       []string              `yaml:"traits"`
 
 	position
 }
@@ -164,8 +165,8 @@ var constants = map[string]map[string]string{
 
 // traits are what may be true of a program as a whole, in the order in which an
 // entry names them.
-var traits = identifiers("trait", "compose deleter filter lister lister-if-asked loads-environment names-only own-language pager relay relay-always "+
-	"relay-expression statements")
+var traits = identifiers("trait", "companion compose deleter filter inert lister lister-if-asked loads-environment names-only own-language pager relay "+
+	"relay-always relay-expression statements")
 
 // identifiers are words that are constants in Go, with a prefix.
 func identifiers(prefix, words string) map[string]string {
@@ -277,7 +278,7 @@ func (p *programText) check(in *programsText) *ConfigError {
 	if err := p.checkTraits(); err != nil {
 		return err
 	}
-	empty := len(p.Traits) == 0
+	empty := len(p.Traits)+len(p.ValueOptions) == 0
 	for _, key := range keys(reflect.TypeFor[programText]()) {
 		known := p.knows(key)
 		if known == nil {
@@ -406,13 +407,26 @@ func (in *programsText) writeNetwork(_ *testing.T, out *bytes.Buffer) {
 	in.table(out, "network", "programs", "program")
 }
 
-// traits writes the programs with their traits.
+// with returns the programs that have a trait.
+func (in *programsText) with(trait string) (names []string) {
+	for _, p := range in.Programs {
+		if slices.Contains(p.Traits, trait) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// traits writes the programs with their traits, without those that only the
+// catalog asks for.
 func (in *programsText) traits(out *bytes.Buffer) {
 	out.WriteString("// traitsOf is sorted by name.\nvar traitsOf = [...]traits{\n")
 	for _, p := range in.Programs {
 		var have []string
 		for _, trait := range p.Traits {
-			have = append(have, traits[trait])
+			if trait != "companion" && trait != "inert" {
+				have = append(have, traits[trait])
+			}
 		}
 		if have != nil {
 			fmt.Fprintf(out, "\t{name: %q, have: %s},\n", p.Name, strings.Join(have, " | "))

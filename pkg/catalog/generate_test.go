@@ -85,12 +85,9 @@ func (p *profileText) Member(key string) any {
 }
 
 type programsText struct {
-	Version      int64               `yaml:"version"`
-	ValueOptions map[string][]string `yaml:"value_options"`
-	Launchers    []launcherText      `yaml:"launchers"`
-	Companions   []string            `yaml:"companions"`
-	Inert        []string            `yaml:"inert"`
-	Programs     []programText       `yaml:"programs"`
+	Version   int64          `yaml:"version"`
+	Launchers []launcherText `yaml:"launchers"`
+	Programs  []programText  `yaml:"programs"`
 }
 
 type launcherText struct {
@@ -145,7 +142,7 @@ func generate(t *testing.T) map[string][]byte {
 	tools := func(t *testing.T, out *bytes.Buffer) {
 		writeTools(t, out, p.base(t))
 		writeNamed(out, "sets", p.Sets)
-		writeNamed(out, "valueOptions", programs.ValueOptions)
+		writeNamed(out, "valueOptions", programs.valueOptions())
 		programs.write(out)
 	}
 	files := generateAgents(t)
@@ -171,7 +168,17 @@ func source(t *testing.T, pkg, needs string, write func(*testing.T, *bytes.Buffe
 	return text
 }
 
-func (in programsText) write(out *bytes.Buffer) {
+func (in *programsText) valueOptions() map[string][]string {
+	out := map[string][]string{}
+	for _, p := range in.Programs {
+		if len(p.ValueOptions) > 0 {
+			out[p.Name] = p.ValueOptions
+		}
+	}
+	return out
+}
+
+func (in *programsText) write(out *bytes.Buffer) {
 	out.WriteString("var launchers = []Launcher{\n")
 	for _, l := range in.Launchers {
 		words := strings.Fields(l.Words)
@@ -181,10 +188,8 @@ func (in programsText) write(out *bytes.Buffer) {
 		}
 		fmt.Fprintf(out, "\t%s,\n", literal(reflect.ValueOf(made), false))
 	}
-	slices.Sort(in.Companions)
-	slices.Sort(in.Inert)
-	fmt.Fprintf(out, "}\n\nvar companions = %s\n\n", literal(reflect.ValueOf(in.Companions), true))
-	fmt.Fprintf(out, "var inert = %s\n", literal(reflect.ValueOf(in.Inert), true))
+	fmt.Fprintf(out, "}\n\nvar companions = %s\n\n", literal(reflect.ValueOf(in.with("companion")), true))
+	fmt.Fprintf(out, "var inert = %s\n", literal(reflect.ValueOf(in.with("inert")), true))
 }
 
 func (p profilesText) expand(t *testing.T, values []string) (out []string) {

@@ -455,8 +455,6 @@ var valueOptions = []named{
 	{"pnpm", []string{"-C", "--dir", "-F", "--filter"}},
 	{"poetry", []string{"-C", "--directory", "-P", "--project"}},
 	{"ruff", []string{"--config"}},
-	{"terraform", []string{}},
-	{"tofu", []string{}},
 	{"uv", []string{"--directory", "--project", "--config-file", "--cache-dir"}},
 	{"yarn", []string{"--cwd"}},
 }
