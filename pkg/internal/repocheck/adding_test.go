@@ -14,7 +14,7 @@ import (
 var block = regexp.MustCompile("(?ms)^( *)<!-- (append|create|after \"([^\"]*)\"): (\\S+) -->\n *```\\w*\n(.*?)^ *```$")
 
 // TestAddingIsAsTold follows docs/adding.md in a copy of the repository: a dialect is its data, its events and replies, its
-// samples and its recipe; a tool is an entry; a destructive command is a line. Everything else is generated.
+// samples and its recipe; a program and a tool are an entry each; a destructive command is a line. Everything else is generated.
 func TestAddingIsAsTold(t *testing.T) {
 	tr := load(t)
 	copied := t.TempDir()
@@ -54,7 +54,7 @@ func TestAddingIsAsTold(t *testing.T) {
 			byHand[chapter] = append(list, changed)
 		}
 	}
-	for chapter, most := range map[string]int{"An agent": 4, "A tool": 1, "A destructive command": 1} {
+	for chapter, most := range map[string]int{"An agent": 4, "A program": 1, "A tool": 1, "A destructive command": 1} {
 		if n := len(byHand[chapter]); n == 0 || n > most {
 			t.Errorf("docs/adding.md: %q changes %d things by hand, wanted 1 to %d: %v", chapter, n, most, byHand[chapter])
 		}
@@ -89,6 +89,7 @@ func TestAddingIsAsTold(t *testing.T) {
 		"the man page":     {run("", decide, "--man"), "opencode, acme or mcp"},
 		"completion":       {run("", decide, "--completion", "bash"), "acme"},
 		"installation":     {run("", decide, "hook", "install", "acme", "--dry-run"), "ethos-decide --reply acme --confine"},
+		"the program":      {run("", facts, "-c", "acme-run -t 5 ls"), `"wrappers":["acme-run"]`},
 		"the tool":         {run("", facts, "--", "acme-lint", "check"), `"acme-lint"`},
 		"the command":      {run("", facts, "-c", "vagrant purge -y"), `"services":[{`},
 		"the docs, agents": {contents(t, copied, "docs/agents.md"), "[ethos.json](../examples/acme/ethos.json)"},
