@@ -33,6 +33,9 @@ type wrapperText struct {
 	Markers     string `yaml:"markers" go:"query"`
 	Code        string `yaml:"code" go:"query"`
 	Queries     string `yaml:"queries" go:"query"`
+	Chdir       string `yaml:"chdir"`
+	Elsewhere   bool   `yaml:"elsewhere"`
+	Output      string `yaml:"output"`
 	Short       string `yaml:"short"`
 	Long        string `yaml:"long"`
 }

@@ -158,22 +158,11 @@ func (c *walker) envSplit(fields []field, in *invocation) []field {
 
 // wrapperDir applies the option that makes the command run in another directory.
 func (c *walker) wrapperDir(w *wrapper, p *parsed, in *invocation) {
-	var f field
-	var ok bool
-	switch w.name {
-	case "env":
-		f, ok = p.value("C", "chdir")
-	case "sudo":
-		f, ok = p.value("D", "chdir")
-	case "systemd-run":
-		f, ok = p.value("working-directory")
-	case "unshare":
-		f, ok = p.value("w", "wd")
-	case "chroot", "nsenter":
+	if w.elsewhere {
 		in.dir = &dir{unknown: true}
 		return
 	}
-	if ok {
+	if f, ok := p.value(strings.Fields(w.chdir)...); ok {
 		d := c.enterDir(f, c.dirOf(*in))
 		in.dir = &d
 		c.risk(riskCd)
@@ -182,11 +171,8 @@ func (c *walker) wrapperDir(w *wrapper, p *parsed, in *invocation) {
 
 // wrapperEffects records what a wrapper itself writes.
 func (c *walker) wrapperEffects(w *wrapper, p *parsed, inv invocation) {
-	var f field
-	var ok bool
+	f, ok := p.value(strings.Fields(w.output)...)
 	switch w.name {
-	case "time", "strace", "ltrace", "prlimit":
-		f, ok = p.value("o", "output")
 	case "script":
 		c.scriptFiles(p, inv)
 		return

@@ -35,7 +35,10 @@ type wrapper struct {
 	kind wrapKind
 	skip int // operands before the command
 	grammar
-	query string // words separated by spaces: options with which no command is run; for some kinds the words before it
+	chdir     string // options whose value is the directory in which the command runs
+	elsewhere bool   // the command runs in an unknown directory, below another root
+	output    string // options whose value is a file that the wrapper writes
+	query     string // words separated by spaces: options with which no command is run; for some kinds the words before it
 }
 
 // findWrapper returns the entry of a name, or nil.
