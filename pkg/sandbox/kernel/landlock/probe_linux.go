@@ -8,10 +8,10 @@ import (
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 )
 
-// Probe asks the kernel for its Landlock ABI. It changes nothing. The error wraps
-// [errors.ErrUnsupported] if the kernel has no Landlock (ENOSYS) or was started without it
-// (EOPNOTSUPP). It is another error if the query was refused, for example by a seccomp
-// filter that answers EPERM.
+// Probe asks the kernel for its Landlock ABI. It changes nothing. The error
+// wraps [errors.ErrUnsupported] if the kernel has no Landlock (ENOSYS) or was
+// started without it (EOPNOTSUPP). It is another error if the query was
+// refused, for example by a seccomp filter that answers EPERM.
 func Probe() (Kernel, error) {
 	abi, err := ll.LandlockGetABIVersion()
 	switch {

@@ -8,8 +8,8 @@ import (
 	"runtime"
 )
 
-// Probe returns an error that wraps [errors.ErrUnsupported], because this system has no
-// Landlock.
+// Probe returns an error that wraps [errors.ErrUnsupported], because this
+// system has no Landlock.
 func Probe() (Kernel, error) {
 	return Kernel{}, fmt.Errorf("landlock: not on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }

@@ -9,7 +9,10 @@ import (
 // FS is a set of rights on files: LANDLOCK_ACCESS_FS_* of linux/landlock.h.
 type FS uint64
 
-// The rights on files, with the ABI that introduced them.
+// The rights on files, with the ABI that introduced them. [Refer] is the only
+// one that every ruleset denies, also a ruleset that does not handle it. Both
+// directories need it. A file that would gain rights in its new directory is
+// refused with EXDEV, on which mv(1) copies: landlock(7).
 const (
 	Execute     FS = ll.AccessFSExecute     // ABI 1, Linux 5.13
 	WriteFile   FS = ll.AccessFSWriteFile   // open for writing
@@ -34,10 +37,11 @@ const (
 const (
 	Read  = ReadFile | ReadDir
 	Write = WriteFile | Truncate | RemoveDir | RemoveFile | MakeDir | MakeReg | MakeSock | MakeFifo | MakeSym | Refer
-	// AllFS are all rights on files. For a confined process, all of them are handled.
+	// AllFS are all rights on files. For a confined process, all of them
+	// are handled.
 	AllFS = Execute | Read | Write | MakeChar | MakeBlock | IoctlDev | ResolveUnix
-	// fileRights are the rights that apply to files other than directories: ACCESS_FILE in
-	// security/landlock/fs.c.
+	// fileRights are the rights that apply to files other than directories:
+	// ACCESS_FILE in security/landlock/fs.c.
 	fileRights = Execute | WriteFile | ReadFile | Truncate | IoctlDev | ResolveUnix
 )
 
@@ -62,9 +66,10 @@ const (
 	Signal       Scope = ll.ScopeSignal             // ABI 6: no signal to a process outside
 )
 
-// Log selects what the kernel writes to the audit log: LANDLOCK_RESTRICT_SELF_LOG_*, ABI 7,
-// Linux 6.15. Without a flag, denials are logged until the next execve(2), that is, none
-// for a command that is about to be executed.
+// Log selects what the kernel writes to the audit log:
+// LANDLOCK_RESTRICT_SELF_LOG_*, ABI 7, Linux 6.15. Without a flag, denials are
+// logged until the next execve(2), that is, none for a command that is about to
+// be executed.
 type Log uint32
 
 // The logging flags.
@@ -74,7 +79,8 @@ const (
 	LogSubdomainsOff Log = ll.FlagRestrictSelfLogSubdomainsOff
 )
 
-// NewestABI is the highest ABI known here. It is used for a kernel with a higher one.
+// NewestABI is the highest ABI known here. It is used for a kernel with a
+// higher one.
 const NewestABI = 11
 
 // known is the set of rights that one ABI knows.
@@ -85,8 +91,12 @@ type known struct {
 	log   Log
 }
 
-// rightsOf returns the rights that an ABI knows. Source: the table "Previous limitations"
-// of the kernel document.
+// rightsOf returns the rights that an ABI knows. Source: the table "Previous
+// limitations" of the kernel document. A right that the kernel does not know
+// makes landlock_create_ruleset(2) fail with EINVAL, for the ruleset as a
+// whole. ABI 8 adds a flag of landlock_restrict_self(2) for all threads of a
+// process, and no right. The version of the kernel says nothing reliable,
+// because distributions backport Landlock: landlock(7), "VERSIONS".
 func rightsOf(abi int) (k known) {
 	if abi >= 1 {
 		k.fs = AllFS &^ (Refer | Truncate | IoctlDev | ResolveUnix)
@@ -128,11 +138,12 @@ var (
 	logNames   = [...]string{"same_exec_off", "new_exec_on", "subdomains_off"}
 )
 
-// Names lists the rights as the kernel's header names them, in lower case: read_file, make_dir.
+// Names lists the rights as the kernel's header names them, in lower case:
+// read_file, make_dir.
 func (f FS) Names() []string { return names(uint64(f), "", fsNames[:]) }
 
-// names lists the set bits by name. It ignores bits without a name, which no constant here
-// has.
+// names lists the set bits by name. It ignores bits without a name, which no
+// constant here has.
 func names(set uint64, prefix string, table []string) []string {
 	list := make([]string, 0, bits.OnesCount64(set))
 	for i, name := range table {

@@ -16,7 +16,8 @@ type Request struct {
 	Ports []PortRule
 }
 
-// PathRule grants rights on a path and, if it is a directory, on everything below it.
+// PathRule grants rights on a path and, if it is a directory, on everything
+// below it.
 type PathRule struct {
 	Path   string // absolute, as seen by the confined process; without symbolic links
 	Access FS
@@ -37,8 +38,8 @@ type Ruleset struct {
 	Flags uint32         // of landlock_restrict_self(2)
 }
 
-// Empty reports whether there is nothing to enforce. The kernel rejects such a ruleset with
-// ENOMSG.
+// Empty reports whether there is nothing to enforce. The kernel rejects such a
+// ruleset with ENOMSG.
 func (r Ruleset) Empty() bool {
 	return r.Attr.HandledAccessFS|r.Attr.HandledAccessNet|r.Attr.Scoped == 0
 }
@@ -50,19 +51,20 @@ type Report struct {
 	Asked    []string // handled rights, scopes and flags of the request
 	Enforced []string // those that the ruleset enforces
 	Missing  []string // those that this ABI does not know
-	// Stricter lists rights that are denied whatever the rules grant: fs.refer on ABI 1.
+	// Stricter lists rights that are denied whatever the rules grant:
+	// fs.refer on ABI 1.
 	Stricter []string
 }
 
 // Full reports whether everything requested is enforced.
 func (r Report) Full() bool { return len(r.Missing) == 0 }
 
-// Build returns the part of a request that an ABI can enforce, and a report. abi is the
-// result of [Probe]; 0 or less means no Landlock.
+// Build returns the part of a request that an ABI can enforce, and a report.
+// abi is the result of [Probe]; 0 or less means no Landlock.
 //
-// Rights are reduced to those that the ABI knows and, for files, to those that apply to
-// files. A rule without remaining rights is dropped. No other rule is: a path that cannot
-// be opened later is an error then.
+// Rights are reduced to those that the ABI knows and, for files, to those that
+// apply to files. A rule without remaining rights is dropped. No other rule is:
+// a path that cannot be opened later is an error then.
 func Build(abi int, q Request) (Ruleset, Report) {
 	abi = min(max(abi, 0), NewestABI)
 	k := rightsOf(abi)
@@ -84,15 +86,17 @@ func Build(abi int, q Request) (Ruleset, Report) {
 	return rules, report(abi, q, handled)
 }
 
-// OnFile returns a rule for an open file, with those of the rights that the ruleset
-// handles.
+// OnFile returns a rule for an open file, with those of the rights that the
+// ruleset handles. The file may be of any type but a directory; for a
+// directory, rights such as make_reg would be lost.
 func (r Ruleset) OnFile(access FS) PathRule {
 	p := PathRule{Access: access, File: true}
 	p.Access = p.mask(FS(r.Attr.HandledAccessFS))
 	return p
 }
 
-// mask returns the rights of the rule that the kernel accepts; others would yield EINVAL.
+// mask returns the rights of the rule that the kernel accepts; others would
+// yield EINVAL.
 func (p PathRule) mask(handled FS) FS {
 	if p.File {
 		handled &= fileRights

@@ -12,13 +12,17 @@ import (
 // stage names these steps in errors.
 const stage = "landlock"
 
-// Steps returns the ruleset as system calls for a child that is in its final mount
-// namespace and has no_new_privs set. The last step applies the ruleset to the child. The
-// child opens the paths, so they are resolved as seen inside. ruleFD is a descriptor number
-// that the child does not use. The path of each rule is duplicated to it, because the
-// number is part of the rule, which is prepared in advance.
+// Steps returns the ruleset as system calls for a child that is in its final
+// mount namespace and has no_new_privs set. The last step applies the ruleset
+// to the child. The child opens the paths, so they are resolved as seen inside.
+// ruleFD is a descriptor number that the child does not use. The path of each
+// rule is duplicated to it, because the number is part of the rule, which is
+// prepared in advance.
 //
-// An empty ruleset has no steps; [Report.Missing] tells whether that is acceptable.
+// An empty ruleset has no steps; [Report.Missing] tells whether that is
+// acceptable. The order of the steps is that of the kernel's example in
+// landlock.rst. Once landlock_restrict_self(2) is made, the child can open only
+// what the rules grant, so whatever else it needs must be open before.
 func (r Ruleset) Steps(slots *steps.Slots, ruleFD int32) []steps.Step {
 	if r.Empty() {
 		return nil
@@ -42,6 +46,7 @@ func (r Ruleset) Steps(slots *steps.Slots, ruleFD int32) []steps.Step {
 		step("close", unix.SYS_CLOSE, "", steps.From(ruleset)))
 }
 
+// The rule keeps the inode, so the descriptors may be closed when it is added.
 func (p PathRule) steps(ruleset, opened steps.Slot, ruleFD int32) []steps.Step {
 	how := p.how()
 	open := step("openat2", unix.SYS_OPENAT2, p.Path, steps.Int(unix.AT_FDCWD), steps.Str(p.Path), steps.Ptr(how), steps.Int(unix.SizeofOpenHow))
