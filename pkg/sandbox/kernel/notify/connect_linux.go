@@ -16,8 +16,8 @@ type socket struct {
 	id               identity
 }
 
-// examine finds out what kind of socket a descriptor is. Domain and type never change:
-// socket(7).
+// examine finds out what kind of socket a descriptor is. Domain and type never
+// change: socket(7).
 func examine(fd int) (socket, error) {
 	s := socket{fd: fd}
 	var err error
@@ -52,7 +52,8 @@ func (j *Judge) connecting(r *request) {
 	}
 }
 
-// takeError returns the error that the caller sees if its descriptor cannot be duplicated.
+// takeError returns the error that the caller sees if its descriptor cannot be
+// duplicated. ESRCH, and EMFILE of this process, would mean nothing to it.
 func takeError(err error) error {
 	if errors.Is(err, unix.EBADF) {
 		return unix.EBADF
@@ -60,14 +61,15 @@ func takeError(err error) error {
 	return unix.EACCES
 }
 
-// attempt connects the caller's socket, from the judge's process and with the caller's open
-// file, instead of letting the kernel continue the call: what is judged is then what is
-// connected. If the call would block, it returns the call to wait for.
+// attempt connects the caller's socket, from the judge's process and with the
+// caller's open file, instead of letting the kernel continue the call: what is
+// judged is then what is connected. If the call would block, it returns the
+// call to wait for.
 //
-// The order matters: descriptor and memory are read first, then the request is found still
-// valid, then the socket's network namespace is compared. A socket keeps the namespace in
-// which it was made, network_namespaces(7), so one that was passed in from outside would
-// connect outside.
+// The order matters: descriptor and memory are read first, then the request is
+// found still valid, then the socket's network namespace is compared. A socket
+// keeps the namespace in which it was made, network_namespaces(7), so one that
+// was passed in from outside would connect outside.
 func (j *Judge) attempt(c caller, fd int, r *request) (*pending, error) {
 	s, err := examine(fd)
 	if err != nil {
@@ -93,8 +95,8 @@ func (j *Judge) attempt(c caller, fd int, r *request) (*pending, error) {
 	return j.perform(c, s, target)
 }
 
-// target is the destination of a call: an address as the caller wrote it, or a file that
-// was judged.
+// target is the destination of a call: an address as the caller wrote it, or a
+// file that was judged.
 type target struct {
 	address []byte
 	file    int  // used instead of the address
@@ -102,7 +104,8 @@ type target struct {
 	held    *held
 }
 
-// connect connects a socket to the target: the address as it was copied, or the file.
+// connect connects a socket to the target: the address as it was copied, or the
+// file.
 func (t target) connect(socket int) error {
 	if t.address != nil {
 		return t.held.do(func() error { return connect(socket, t.address) })
@@ -147,9 +150,10 @@ func (j *Judge) target(c caller, s socket, address []byte) (target, error) {
 	return j.file(c, s, string(path))
 }
 
-// routeAlone refuses to connect a netlink socket to anything but the kernel. The kernel
-// would require CAP_NET_ADMIN of the judge, which has it over the command's namespace,
-// while the command does not (netlink_connect in net/netlink/af_netlink.c).
+// routeAlone refuses to connect a netlink socket to anything but the kernel.
+// The kernel would require CAP_NET_ADMIN of the judge, which has it over the
+// command's namespace, while the command does not (netlink_connect in
+// net/netlink/af_netlink.c).
 func routeAlone(address []byte) error {
 	for _, b := range address[min(len(address), 4):] { // nl_pid, nl_groups
 		if b != 0 {
@@ -181,8 +185,10 @@ func (j *Judge) file(c caller, s socket, path string) (target, error) {
 	return target{}, unix.ECONNREFUSED // the error of a socket that is bound but does not listen (yet); callers wait for it or replace it
 }
 
-// listening records the file of a socket that is about to listen. Whatever the caller does
-// meanwhile, it is a file to which a socket of the command's own namespace is bound.
+// listening records the file of a socket that is about to listen. Whatever the
+// caller does meanwhile, it is a file to which a socket of the command's own
+// namespace is bound. The socket was bound before, and it cannot be bound a
+// second time: EINVAL, bind(2).
 func (j *Judge) listening(r *request) {
 	fd, _, err := j.own(r)
 	if err != nil {
@@ -194,8 +200,9 @@ func (j *Judge) listening(r *request) {
 	}
 }
 
-// own duplicates a Unix socket of the command's own network namespace, which is the call's
-// first argument.
+// own duplicates a Unix socket of the command's own network namespace, which is
+// the call's first argument. The caller must close fd. An error says only that
+// there is nothing to record: the kernel executes the call in any case.
 func (j *Judge) own(r *request) (fd, kind int, err error) {
 	c, err := j.caller(r)
 	if err != nil {
@@ -222,7 +229,9 @@ func (j *Judge) own(r *request) (fd, kind int, err error) {
 	return fd, s.kind, nil
 }
 
-// binding is a datagram socket that is about to be bound to a file.
+// binding is a datagram socket that is about to be bound to a file. The socket
+// is held as a duplicate, so it lives on for as long as it is here even if the
+// command closes it.
 type binding struct {
 	socket int
 	until  time.Time
@@ -233,8 +242,8 @@ const (
 	maxBinding   = 64
 )
 
-// bind records a datagram socket whose bind(2) is about to be executed. Its file exists
-// when the call returns.
+// bind records a datagram socket whose bind(2) is about to be executed. Its
+// file exists when the call returns.
 func (j *Judge) bind(r *request) {
 	fd, kind, err := j.own(r)
 	if err != nil {
@@ -247,8 +256,9 @@ func (j *Judge) bind(r *request) {
 	j.binding = append(j.binding, binding{fd, time.Now().Add(bindPatience)})
 }
 
-// learnBound records the files to which sockets have been bound since. As for a listening
-// socket, the kernel names the file, so it belongs to a socket of the command's namespace.
+// learnBound records the files to which sockets have been bound since. As for a
+// listening socket, the kernel names the file, so it belongs to a socket of the
+// command's namespace.
 func (j *Judge) learnBound() {
 	now := time.Now()
 	j.binding = slices.DeleteFunc(j.binding, func(b binding) bool {

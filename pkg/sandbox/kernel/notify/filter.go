@@ -2,9 +2,15 @@ package notify
 
 import "ethos/pkg/sandbox/kernel/seccomp"
 
-// Filter returns the profile that notifies of the judged calls. A process can have only one
-// listener, so the filter also notifies of the observed calls. datagrams is for a judge
-// with [Options.Override], which must know the command's datagram sockets.
+// Filter returns the profile that notifies of the judged calls. A process can
+// have only one listener, so the filter also notifies of the observed calls.
+// datagrams is for a judge with [Options.Override], which must know the
+// command's datagram sockets. A second filter with a listener is refused with
+// EBUSY (seccomp(2)), so a command in the sandbox cannot have a notifier of its
+// own.
+//
+// A call that another filter denies does not arrive at the judge, because every
+// errno is stricter than a notification.
 func Filter(datagrams bool, observed ...string) seccomp.Profile {
 	p := Observing(observed...)
 	if datagrams {
@@ -15,6 +21,8 @@ func Filter(datagrams bool, observed ...string) seccomp.Profile {
 }
 
 // Observing returns the profile that notifies of observed calls only.
+// seccomp(2) returns the listener close-on-exec, so what installs the filter
+// must pass it on before execve(2).
 func Observing(observed ...string) seccomp.Profile {
 	p := seccomp.Profile{Name: "connect", Default: seccomp.Allow, Flags: seccomp.FlagNewListener}
 	if len(observed) > 0 {

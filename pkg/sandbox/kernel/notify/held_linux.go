@@ -9,11 +9,12 @@ import (
 	"ethos/pkg/sandbox/kernel/landlock"
 )
 
-// held is a thread under the command's Landlock rules for TCP. The judge connects for the
-// command, and the kernel checks the domain of the thread that connects: without these rules,
-// a command could have the judge connect to a port that is refused to itself. It is not the
-// judge's own thread, because a process in a domain may not take a descriptor from a process
-// outside it (hook_ptrace_access_check in security/landlock/task.c).
+// held is a thread under the command's Landlock rules for TCP. The judge
+// connects for the command, and the kernel checks the domain of the thread that
+// connects: without these rules, a command could have the judge connect to a
+// port that is refused to itself. It is not the judge's own thread, because a
+// process in a domain may not take a descriptor from a process outside it
+// (hook_ptrace_access_check in security/landlock/task.c).
 type held struct{ calls chan call }
 
 type call struct {
@@ -21,8 +22,9 @@ type call struct {
 	done chan error
 }
 
-// newHeld starts the thread, which ends with [held.close], because it cannot regain the
-// privileges that it dropped. It returns nil if the command has no such rules either.
+// newHeld starts the thread, which ends with [held.close], because it cannot
+// regain the privileges that it dropped. It returns nil if the command has no
+// such rules either.
 func newHeld(ports []uint16) (*held, error) {
 	kernel, err := landlock.Probe()
 	if err != nil {
@@ -41,8 +43,11 @@ func newHeld(ports []uint16) (*held, error) {
 	return h, <-ready
 }
 
-// serve runs calls until the channel is closed. It never unlocks the thread, which the runtime
-// therefore ends with the goroutine: runtime.LockOSThread.
+// serve runs calls until the channel is closed. It never unlocks the thread,
+// which the runtime therefore ends with the goroutine: runtime.LockOSThread.
+//
+// An unlocked thread would return to the scheduler and run other goroutines of
+// this process without capabilities and in the Landlock domain.
 func (h *held) serve(rules landlock.Ruleset, ready chan<- error) {
 	runtime.LockOSThread()
 	err := confineTo(rules)
@@ -55,7 +60,10 @@ func (h *held) serve(rules landlock.Ruleset, ready chan<- error) {
 	}
 }
 
-// confineTo applies the rules to the calling thread.
+// confineTo applies the rules to the calling thread. Without no_new_privs,
+// landlock_restrict_self(2) fails with EPERM, because the thread has dropped
+// CAP_SYS_ADMIN. Both are attributes of one thread, so nothing else in this
+// process is confined.
 func confineTo(rules landlock.Ruleset) error {
 	if err := dropPrivileges(0); err != nil {
 		return err
@@ -74,7 +82,8 @@ func confineTo(rules landlock.Ruleset) error {
 	return nil
 }
 
-// do runs a call on the thread, or on the calling thread if h is nil.
+// do runs a call on the thread, or on the calling thread if h is nil. run must
+// not block: the judge waits for it.
 func (h *held) do(run func() error) error {
 	if h == nil {
 		return run()

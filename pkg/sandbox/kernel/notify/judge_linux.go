@@ -18,21 +18,23 @@ type Options struct {
 	Declared []string // socket files, in this process's file system, that may be connected to
 	HoldTCP  bool     // the command's Landlock rules allow TCP connections to Ports only
 	Ports    []uint16 // empty allows no connection
-	// Override says that the command has CAP_DAC_OVERRIDE over files of its user namespace,
-	// and that [Filter] was made for it. The judge then has the capability over all files
-	// of the host. An error can thus reveal whether a name exists in other users'
-	// directories that the command can see but not search. It reveals nothing else, because
-	// the judge connects only to declared sockets and to the command's own, including
+	// Override says that the command has CAP_DAC_OVERRIDE over files of its
+	// user namespace, and that [Filter] was made for it. The judge then has
+	// the capability over all files of the host. An error can thus reveal
+	// whether a name exists in other users' directories that the command
+	// can see but not search. It reveals nothing else, because the judge
+	// connects only to declared sockets and to the command's own, including
 	// datagram sockets.
 	Override bool
 	Observer Observer // of calls that are not judged; may be nil
 }
 
-// Observer is shown calls. It decides nothing: the calls continue or have been judged.
+// Observer is shown calls. It decides nothing: the calls continue or have been
+// judged.
 type Observer interface {
 	See(tid int, nr int32, args [6]uint64)
-	// Connect is shown the address of a connection. err is the result for the caller; nil
-	// if not known yet.
+	// Connect is shown the address of a connection. err is the result for
+	// the caller; nil if not known yet.
 	Connect(tid int, address []byte, err error)
 }
 
@@ -52,12 +54,15 @@ type Judge struct {
 	held           *held // connects internet sockets; nil if this thread does
 }
 
-// endPatience is how long Close waits: closing a socket of the command may linger
-// (socket(7), SO_LINGER).
+// endPatience is how long Close waits: closing a socket of the command may
+// linger (socket(7), SO_LINGER).
 const endPatience = time.Second
 
-// Start starts answering. On an error nothing answers; the caller must close the listener
-// or call [Pass].
+// Start starts answering. On an error nothing answers; the caller must close
+// the listener or call [Pass]. The user of this process must own the user
+// namespace of the command: SIOCGSKNS and SIOCUNIXFILE need capabilities there,
+// and the judge's thread has none of its own. No code of the command may have
+// run, because its root and its network namespace are read from /proc/PID here.
 func Start(o Options) (*Judge, error) {
 	j := &Judge{listener: o.Listener, root: -1, wake: [2]int{-1, -1}, done: make(chan struct{}), observer: o.Observer}
 	if o.Override {
@@ -66,7 +71,8 @@ func Start(o Options) (*Judge, error) {
 	return j.start(j.prepare(o))
 }
 
-// Watch starts showing calls to an observer without judging any; the filter is [Observing].
+// Watch starts showing calls to an observer without judging any; the filter is
+// [Observing].
 func Watch(listener int, observer Observer) (*Judge, error) {
 	j := &Judge{listener: listener, root: -1, wake: [2]int{-1, -1}, done: make(chan struct{}), observer: observer}
 	return j.start(j.listen())
@@ -86,6 +92,7 @@ func (j *Judge) start(err error) (*Judge, error) {
 	return j, nil
 }
 
+// What is opened stays open on an error; release closes it.
 func (j *Judge) prepare(o Options) error {
 	dir := "/proc/" + strconv.Itoa(o.PID)
 	var err error
@@ -125,8 +132,13 @@ func (j *Judge) listen() error {
 	return nil
 }
 
-// takable tries what every judgement needs: Yama or a security module may refuse it
-// (ptrace(2), PTRACE_MODE_ATTACH_REALCREDS).
+// takable tries what every judgement needs: Yama or a security module may
+// refuse it (ptrace(2), PTRACE_MODE_ATTACH_REALCREDS). Descriptor 0 of the
+// process must be open. If the kernel refuses here, it refuses every time, and
+// each connection would fail with EACCES: it is better to fail at the start.
+// Yama refuses it to everybody with ptrace_scope 3, and with 2 to those without
+// CAP_SYS_PTRACE in the process's user namespace
+// (Documentation/admin-guide/LSM/Yama.rst).
 func takable(pid int) error {
 	pidfd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -140,8 +152,9 @@ func takable(pid int) error {
 	return unix.Close(fd)
 }
 
-// run is the judge's thread. The thread ends with it, because it cannot regain the
-// privileges that it dropped.
+// run is the judge's thread. The thread ends with it, because it cannot regain
+// the privileges that it dropped. Every call of the command is answered by this
+// one thread, so nothing in it may block for longer than a look-up of a path.
 func (j *Judge) run(ready chan<- error) {
 	runtime.LockOSThread()
 	err := dropPrivileges(j.keeps)
@@ -155,7 +168,13 @@ func (j *Judge) run(ready chan<- error) {
 	j.abandon()
 }
 
-// wait answers the calls that have arrived. It returns false when the judge must end.
+// wait answers the calls that have arrived. It returns false when the judge
+// must end. POLLHUP of the listener means that no process has the filter any
+// more: poll semantics in seccomp_unotify(2), kernel commit "seccomp: notify
+// about unused filter". On a kernel without it, only Close ends the judge.
+//
+// Waiting calls come before new ones: an answer can end an interrupted call
+// whose successor is about to be received.
 func (j *Judge) wait() bool {
 	fds := make([]unix.PollFd, 2, 2+len(j.pending))
 	fds[0] = unix.PollFd{Fd: int32(j.listener), Events: unix.POLLIN}
@@ -177,6 +196,10 @@ func (j *Judge) wait() bool {
 	return true
 }
 
+// receive takes one call. poll(2) has reported it, so this does not block; a
+// caller that has been interrupted since yields ENOENT. listen(2) and bind(2)
+// are recorded first and executed then, so that no connection comes before the
+// record.
 func (j *Judge) receive() {
 	var r request
 	if ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&r)) != nil { // ENOENT: the caller was killed
@@ -197,8 +220,10 @@ func (j *Judge) receive() {
 	}
 }
 
-// Close ends the judge; the kernel answers waiting calls with ENOSYS. It returns false if
-// the judge's thread, or the observer in it, is stuck in a system call.
+// Close ends the judge; the kernel answers waiting calls with ENOSYS. It
+// returns false if the judge's thread, or the observer in it, is stuck in a
+// system call. Programs take ENOSYS for a kernel without connect(2), so the
+// tree should have ended.
 func (j *Judge) Close() bool {
 	unix.Write(j.wake[1], []byte{0})
 	select {
@@ -224,8 +249,10 @@ func (j *Judge) release() {
 	}
 }
 
-// Pass lets every call continue without judging, until the tree has ended. It is for a run
-// without a judge, so that programs still work. It closes the listener.
+// Pass lets every call continue without judging, until the tree has ended. It
+// is for a run without a judge, so that programs still work. It closes the
+// listener. A closed listener alone would not do: the kernel answers ENOSYS
+// then, not the call's own result.
 func Pass(listener int) {
 	j := &Judge{listener: listener}
 	defer unix.Close(listener)

@@ -9,13 +9,15 @@ import (
 // maxListening is how many listening sockets inside are known at a time.
 const maxListening = 1024
 
-// known holds the socket files that may be connected to. Each is kept open, so that its
-// inode number cannot be reused, and connections use the descriptor.
+// known holds the socket files that may be connected to. Each is kept open, so
+// that its inode number cannot be reused, and connections use the descriptor.
 type known struct {
 	declared, inside map[identity]int
 }
 
-// declare opens the declared socket files.
+// declare opens the declared socket files. A name that is replaced later does
+// not matter: what is allowed is the file that had it now. On an error, what
+// was opened stays for close.
 func (k *known) declare(paths []string) error {
 	k.declared, k.inside = map[identity]int{}, map[identity]int{}
 	for _, path := range paths {
@@ -28,6 +30,7 @@ func (k *known) declare(paths []string) error {
 	return nil
 }
 
+// put owns fd, and closes it if the same file is known under another name.
 func (k *known) put(to map[identity]int, fd int) {
 	id, err := identify(fd)
 	if _, there := to[id]; err != nil || there {
@@ -37,8 +40,8 @@ func (k *known) put(to map[identity]int, fd int) {
 	to[id] = fd
 }
 
-// add records the file of a socket that listens inside. If there are too many, files
-// without a name are dropped.
+// add records the file of a socket that listens inside. If there are too many,
+// files without a name are dropped.
 func (k *known) add(fd int) {
 	if len(k.inside) >= maxListening {
 		k.prune()
@@ -50,6 +53,8 @@ func (k *known) add(fd int) {
 	k.put(k.inside, fd)
 }
 
+// prune forgets files without a name, which no look-up by name reaches any
+// more.
 func (k *known) prune() {
 	for id, fd := range k.inside {
 		var st unix.Stat_t

@@ -8,11 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxPending is how many calls may wait at a time; a further one is answered EAGAIN.
+// maxPending is how many calls may wait at a time; a further one is answered
+// EAGAIN. Each holds a descriptor of this process, of which the command could
+// otherwise use up all.
 const maxPending = 1024
 
-// pending is a call on a blocking socket that could not be completed at once. The socket is
-// non-blocking while it waits here.
+// pending is a call on a blocking socket that could not be completed at once.
+// The socket is non-blocking while it waits here.
 type pending struct {
 	id       uint64
 	by       invocation
@@ -24,13 +26,23 @@ type pending struct {
 	next     time.Time // when to try again if nothing happens before
 }
 
-// retryInterval is how often a full queue is tried again and callers are checked.
+// retryInterval is how often a full queue is tried again and callers are
+// checked.
 const retryInterval = 10 * time.Millisecond
 
-// perform connects without blocking this thread, which answers every process of the command:
-// one call that waits must not delay the others. O_NONBLOCK belongs to the open file, which
-// the caller shares (open(2)), so it is set only while a blocking call waits, and restored
-// before the answer.
+// perform connects without blocking this thread, which answers every process of
+// the command: one call that waits must not delay the others. O_NONBLOCK
+// belongs to the open file, which the caller shares (open(2)), so it is set
+// only while a blocking call waits, and restored before the answer.
+//
+// perform owns t from here on: it is closed on return unless a call to wait for
+// is returned, which then owns it and the socket. With the limit maxPending,
+// EAGAIN is returned although an internet socket goes on connecting; another
+// connect(2) on it waits again.
+//
+// If the command changes the flags of the open file while a call waits (F_SETFL
+// of fcntl(2)), the change is lost, because the old flags are restored as a
+// whole.
 func (j *Judge) perform(c caller, s socket, t target) (*pending, error) {
 	j.cancelFor(s.id)
 	flags, err := unix.FcntlInt(uintptr(s.fd), unix.F_GETFL, 0)
@@ -57,7 +69,9 @@ func (j *Judge) perform(c caller, s socket, t target) (*pending, error) {
 	return nil, j.told(s, c.call, err)
 }
 
-// try connects once.
+// try connects once. The kernel answers EAGAIN for a Unix socket when the queue
+// of the server is full, and EINPROGRESS for others: connect(2). Only the
+// second is followed by an event of poll(2).
 func (p *pending) try() error {
 	err := p.target.connect(p.socket.fd)
 	p.full = p.socket.domain == unix.AF_UNIX && errors.Is(err, unix.EAGAIN)
@@ -69,13 +83,15 @@ func (p *pending) waits(err error) bool {
 	return p.full || errors.Is(err, unix.EINPROGRESS) || errors.Is(err, unix.EALREADY)
 }
 
-// restore restores the socket's flags.
+// restore restores the socket's flags. The flags belong to the open file and
+// not to this descriptor, so the caller would see O_NONBLOCK otherwise.
 func (p *pending) restore() {
 	unix.FcntlInt(uintptr(p.socket.fd), unix.F_SETFL, p.flags)
 	p.target.close()
 }
 
-// sendTimeout returns when a blocking connect(2) gives up: socket(7), SO_SNDTIMEO.
+// sendTimeout returns when a blocking connect(2) gives up: socket(7),
+// SO_SNDTIMEO.
 func sendTimeout(fd int) time.Time {
 	t, err := unix.GetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO)
 	if err != nil || t.Sec == 0 && t.Usec == 0 {
@@ -84,8 +100,8 @@ func sendTimeout(fd int) time.Time {
 	return time.Now().Add(time.Duration(t.Sec)*time.Second + time.Duration(t.Usec)*time.Microsecond)
 }
 
-// pollable returns the descriptor that becomes writable when the connection is made, or -1,
-// which poll(2) ignores.
+// pollable returns the descriptor that becomes writable when the connection is
+// made, or -1, which poll(2) ignores.
 func (p *pending) pollable() int32 {
 	if p.full {
 		return -1
@@ -93,7 +109,10 @@ func (p *pending) pollable() int32 {
 	return int32(p.socket.fd)
 }
 
-// tick returns how long to wait for events, in milliseconds.
+// tick returns how long to wait for events, in milliseconds. It is -1, for
+// ever, if nothing waits. The kernel tells nobody that a caller was
+// interrupted, so waiting calls must be asked about: "Caveats regarding
+// blocking system calls" in seccomp_unotify(2).
 func (j *Judge) tick() int {
 	if len(j.pending)+len(j.binding) == 0 {
 		return -1
@@ -101,8 +120,8 @@ func (j *Judge) tick() int {
 	return int(retryInterval / time.Millisecond)
 }
 
-// retry processes the waiting calls. polled are their results of poll(2); calls added since
-// have none.
+// retry processes the waiting calls. polled are their results of poll(2); calls
+// added since have none.
 func (j *Judge) retry(polled []unix.PollFd) {
 	left, now := j.pending[:0], time.Now()
 	for i, p := range j.pending {
@@ -115,7 +134,10 @@ func (j *Judge) retry(polled []unix.PollFd) {
 	j.pending = left
 }
 
-// advance tries one call again, and reports whether it is complete.
+// advance tries one call again, and reports whether it is complete. If it is,
+// the caller has its answer, or needs none, and the socket is closed here. A
+// call whose SO_SNDTIMEO has passed gets the errno of the kernel: EAGAIN for a
+// Unix socket, EINPROGRESS for others.
 func (j *Judge) advance(p *pending) bool {
 	p.next = time.Now().Add(retryInterval)
 	gone := !j.valid(p.id)
@@ -137,8 +159,9 @@ func (j *Judge) advance(p *pending) bool {
 	return true
 }
 
-// cancelFor restores a socket that an interrupted call left waiting, because its caller has
-// called again.
+// cancelFor restores a socket that an interrupted call left waiting, because
+// its caller has called again. O_NONBLOCK would else be taken for a flag that
+// the caller has set, and its blocking call would not wait.
 func (j *Judge) cancelFor(id identity) {
 	for i, p := range j.pending {
 		if p.socket.id == id && !j.valid(p.id) {
@@ -150,8 +173,10 @@ func (j *Judge) cancelFor(id identity) {
 	}
 }
 
-// invocation identifies a system call by its thread's registers. The kernel restarts an
-// interrupted call with the same registers.
+// invocation identifies a system call by its thread's registers. The kernel
+// restarts an interrupted call with the same registers. ip and args are what
+// seccomp_data showed: a restart repeats the instruction. Only three arguments
+// are kept, because connect(2) has no more.
 type invocation struct {
 	thread uint32
 	ip     uint64
@@ -164,9 +189,11 @@ type connection struct {
 	by     invocation
 }
 
-// recent holds the last connections. A signal may interrupt a caller after an answer was
-// sent and before it is received (seccomp_do_user_notification in kernel/seccomp.c), so the
-// caller may not have seen the answer.
+// recent holds the last connections. A signal may interrupt a caller after an
+// answer was sent and before it is received (seccomp_do_user_notification in
+// kernel/seccomp.c), so the caller may not have seen the answer. The kernel
+// restarts the call then. connect(2) on a socket that is connected is answered
+// EISCONN, which a program takes for a failure.
 type recent struct {
 	list [256]connection
 	next int
@@ -186,8 +213,8 @@ func (r *recent) take(c connection) bool {
 	return i >= 0
 }
 
-// finish answers, and records a connection: if the caller is interrupted before it receives
-// the answer, the kernel restarts its call.
+// finish answers, and records a connection: if the caller is interrupted before
+// it receives the answer, the kernel restarts its call.
 func (j *Judge) finish(id uint64, socket int, by invocation, err error) {
 	j.answer(id, err)
 	if err != nil {
@@ -198,8 +225,9 @@ func (j *Judge) finish(id uint64, socket int, by invocation, err error) {
 	}
 }
 
-// told returns the result of a call: nil if the same call, restarted, had already connected
-// the socket.
+// told returns the result of a call: nil if the same call, restarted, had
+// already connected the socket. Each connection excuses one EISCONN: a program
+// that connects twice gets the error.
 func (j *Judge) told(s socket, by invocation, err error) error {
 	if errors.Is(err, unix.EISCONN) && j.recent.take(connection{s.id, by}) {
 		return nil
@@ -207,7 +235,8 @@ func (j *Judge) told(s socket, by invocation, err error) error {
 	return err
 }
 
-// abandon leaves the waiting calls to the kernel.
+// abandon leaves the waiting calls to the kernel. Closing the listener then
+// answers them ENOSYS (seccomp_notify_detach in kernel/seccomp.c).
 func (j *Judge) abandon() {
 	for _, p := range j.pending {
 		p.restore()
