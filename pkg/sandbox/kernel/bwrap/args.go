@@ -1,20 +1,21 @@
-// Package bwrap writes a list of mounts as arguments of bubblewrap, bwrap(1), and finds the
-// program.
+// Package bwrap writes a list of mounts as arguments of bubblewrap, bwrap(1),
+// and finds the program.
 //
-// Begin with [Find], then [Arguments]. Package mount describes the mounts and compares the
-// result with them.
+// Begin with [Find], then [Arguments]. Package mount describes the mounts and
+// compares the result with them.
 //
 // # Contract
 //
-// The order of the arguments is that of the mounts, parents before children, and what is
-// read-only becomes so when everything in it is in place. Each file with a content comes
-// from a descriptor. bubblewrap itself opens the sources of binds by their names, so the
-// caller has to compare what it mounted.
+// The order of the arguments is that of the mounts, parents before children,
+// and what is read-only becomes so when everything in it is in place. Each file
+// with a content comes from a descriptor. bubblewrap itself opens the sources
+// of binds by their names, so the caller has to compare what it mounted.
 //
 // # Limits
 //
-// bubblewrap cannot express a mount that executes nothing, an overlay before 0.11, a link
-// over a file, or a device that is read-only; [Arguments] refuses the first three.
+// bubblewrap cannot express a mount that executes nothing, an overlay before
+// 0.11, a link over a file, or a device that is read-only; [Arguments] refuses
+// the first three.
 package bwrap
 
 import (
@@ -39,11 +40,15 @@ type Content struct {
 	At   int // the index of the argument that is the number
 }
 
-// standardDevices is what --dev makes.
+// standardDevices is what --dev makes. It also binds the terminal of standard
+// output to /dev/console, if that is one. The caller starts bubblewrap with no
+// terminal there, so that no such mount appears.
 var standardDevices = []string{"/dev", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts", "/dev/ptmx", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"}
 
-// Additional returns the mounts that bwrap adds on its own for root: read-only parts of
-// proc(5).
+// Additional returns the mounts that bwrap adds on its own for root: read-only
+// parts of proc(5). It covers only those that exist and that access(2) calls
+// writable (setup_newroot in bubblewrap.c), so they are there for root and not
+// for others.
 func Additional() (list []mount.Mount) {
 	for _, name := range []string{"sys", "sysrq-trigger", "irq", "bus"} {
 		list = append(list, mount.Mount{Kind: mount.Closed, Target: "/proc/" + name})
@@ -51,9 +56,18 @@ func Additional() (list []mount.Mount) {
 	return list
 }
 
-// Arguments returns the arguments for the mounts, which must be sorted as by [mount.Sort],
-// without the program to run.
+// Arguments returns the arguments for the mounts, which must be sorted as by
+// [mount.Sort], without the program to run.
+//
+// The string at [Content.At] is empty: the caller opens a file for each content
+// and puts the number of its descriptor there. bubblewrap reads it from its
+// present offset and closes it. An error names a mount that bubblewrap cannot
+// make.
 func Arguments(mounts []mount.Mount, o Options) (args []string, contents []Content, err error) {
+	// --as-pid-1: the program that is started inside stays until everything
+	// there has ended, so the namespace needs no init of bubblewrap's.
+	// --cap-drop ALL: bubblewrap leaves root its capabilities by default,
+	// and nobody else.
 	b := &builder{noSizes: o.NoSizes, args: []string{"--as-pid-1", "--cap-drop", "ALL"}}
 	for _, name := range o.Unshare {
 		b.add("--unshare-" + name)
@@ -67,12 +81,18 @@ func Arguments(mounts []mount.Mount, o Options) (args []string, contents []Conte
 			private++
 		}
 	}
+	// Each private directory is a file system of its own here, so that the
+	// sum is bounded only if each has a part of it. An idle one's part is
+	// lost to the others.
 	b.size = o.ScratchBytes / max(1, private)
 	for i := range mounts {
 		if err := b.mount(&mounts[i], mounts[:i]); err != nil {
 			return nil, nil, err
 		}
 	}
+	// --remount-ro changes one mount and none below it. bubblewrap makes
+	// mount points when it comes to them, so an earlier remount would make
+	// that fail with EROFS.
 	for _, target := range slices.Backward(b.closing) {
 		b.add("--remount-ro", target)
 	}
@@ -90,13 +110,17 @@ type builder struct {
 
 func (b *builder) add(args ...string) { b.args = append(b.args, args...) }
 
-// file mounts a file with a content, read-only.
+// file mounts a file with a content, read-only. Without --perms it would have
+// mode 0600: bwrap(1). The empty string is replaced by the number of the
+// descriptor.
 func (b *builder) file(target, mode string, text []byte) {
 	b.add("--perms", mode, "--ro-bind-data", "", target)
 	b.contents = append(b.contents, Content{Text: text, At: len(b.args) - 2})
 }
 
-// tmpfs mounts an empty directory.
+// tmpfs mounts an empty directory. --perms and --size apply to the next
+// operation alone. A bubblewrap with the set-user-ID bit refuses --size, so the
+// kernel's default holds there: half of the memory, tmpfs(5).
 func (b *builder) tmpfs(target string, mode uint32, size int64) {
 	b.add("--perms", fmt.Sprintf("%04o", mode))
 	if size > 0 && !b.noSizes {
@@ -110,6 +134,8 @@ const maskBytes = 64 << 10
 
 // mount adds one mount. before are those that come before it.
 func (b *builder) mount(m *mount.Mount, before []mount.Mount) error {
+	// A device that --dev makes is skipped even if the plan binds it:
+	// bubblewrap binds the same ones from the host.
 	if slices.Contains(standardDevices, m.Target) {
 		if m.Target == "/dev" {
 			b.add("--dev", m.Target)
@@ -153,8 +179,8 @@ func (b *builder) mount(m *mount.Mount, before []mount.Mount) error {
 	return nil
 }
 
-// private makes a directory. One that is not writable is one of the root's file system,
-// where nothing else is around it.
+// private makes a directory. One that is not writable is one of the root's file
+// system, where nothing else is around it.
 func (b *builder) private(m *mount.Mount, before []mount.Mount) {
 	mode := m.Mode
 	if mode == 0 {

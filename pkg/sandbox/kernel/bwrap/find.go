@@ -27,11 +27,14 @@ type Program struct {
 // Oldest is the oldest version that has every option used here.
 var Oldest = [2]int{0, 8}
 
-// Find returns the bwrap of the first directory of a PATH that nobody but root can change,
-// outside of the given directories, which are those that confined commands can write.
-// Entries of PATH that are empty or relative are skipped, because they mean another place in
-// each working directory. Links are followed before the check. If no program is usable, the
-// error says why each one that was found is not.
+// Find returns the bwrap of the first directory of a PATH that nobody but root
+// can change, outside of the given directories, which are those that confined
+// commands can write. Entries of PATH that are empty or relative are skipped,
+// because they mean another place in each working directory. Links are followed
+// before the check. If no program is usable, the error says why each one that
+// was found is not. Whoever can write to a directory of PATH can put a program
+// there that the caller would run with its own rights, before there is any
+// boundary.
 func Find(ctx context.Context, path string, outside []string) (Program, error) {
 	var skipped error
 	for _, dir := range filepath.SplitList(path) {
@@ -59,10 +62,12 @@ func Find(ctx context.Context, path string, outside []string) (Program, error) {
 	return Program{}, errors.New("bubblewrap is not installed: there is no bwrap on PATH")
 }
 
-// trusted refuses a program that somebody other than root could replace or change, because
-// bubblewrap makes the namespaces and mounts on which the boundary rests. It checks the
-// directories up to the root too: whoever can write one of them can put another program
-// there. What only root can change cannot change between this check and the start either.
+// trusted refuses a program that somebody other than root could replace or
+// change, because bubblewrap makes the namespaces and mounts on which the
+// boundary rests. It checks the directories up to the root too: whoever can
+// write one of them can put another program there. What only root can change
+// cannot change between this check and the start either. The set-user-ID bit
+// counts only for a file of root, which is what held checks.
 func trusted(path string, outside []string) (setuid bool, err error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -74,8 +79,11 @@ func trusted(path string, outside []string) (setuid bool, err error) {
 	return info.Mode()&fs.ModeSetuid != 0, held(path, path, outside)
 }
 
-// held returns an error if somebody other than root could change a path or a directory above it. The
-// error is about what: the program, or a link that leads to one.
+// held returns an error if somebody other than root could change a path or a
+// directory above it. The error is about what: the program, or a link that
+// leads to one. The sticky bit is no excuse: in a directory like /tmp, others
+// may still add names, and its owner may remove any. Access control lists need
+// no look of their own, because their mask shows in the group bits: acl(5).
 func held(path, what string, outside []string) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -107,8 +115,10 @@ func held(path, what string, outside []string) error {
 // answerLimit is how long the program may take to say its version.
 const answerLimit = 10 * time.Second
 
-// version asks the program for its version: "bubblewrap 0.8.0". The program gets no
-// variables, so that none can make its loader run other code: ld.so(8).
+// version asks the program for its version: "bubblewrap 0.8.0". The program
+// gets no variables, so that none can make its loader run other code: ld.so(8).
+// A program with the set-user-ID bit runs as root here already, which is why it
+// must be trusted before.
 func version(ctx context.Context, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
