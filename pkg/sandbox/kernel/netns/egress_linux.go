@@ -14,8 +14,11 @@ import (
 // LOOPBACK_IFINDEX in include/net/flow.h.
 const loopbackIndex = 1
 
-// route is an rtnetlink(7) request with the attributes RTA_OIF, RTA_METRICS containing
-// RTAX_CC_ALGO, and RTA_DST.
+// route is an rtnetlink(7) request with the attributes RTA_OIF, RTA_METRICS
+// containing RTAX_CC_ALGO, and RTA_DST. The fields are in the order of the
+// message. Numbers are in the byte order of the machine and addresses in that
+// of the network: netlink(7). addr is the last one, so that the message of an
+// IPv4 route is only shorter.
 type route struct {
 	unix.NlMsghdr
 	unix.RtMsg
@@ -28,15 +31,16 @@ type route struct {
 	addr    [16]byte
 }
 
-// control is the congestion control for connections to these networks. They never leave the
-// machine, and every kernel has it. An algorithm that paces its packets, such as BBR, would
-// halve their throughput.
+// control is the congestion control for connections to these networks. They
+// never leave the machine, and every kernel has it. An algorithm that paces its
+// packets, such as BBR, would halve their throughput.
 const control = "reno"
 
-// RouteSteps make every address of the given networks local, with routes of type "local" to
-// lo, as ip-route(8) makes them. A listener in the namespace then accepts connections to
-// such an address. The kernel's refusal of a route is not noticed here; [LocalNetworks]
-// tells which routes exist. The steps need CAP_NET_ADMIN.
+// RouteSteps make every address of the given networks local, with routes of
+// type "local" to lo, as ip-route(8) makes them. A listener in the namespace
+// then accepts connections to such an address. The kernel's refusal of a route
+// is not noticed here; [LocalNetworks] tells which routes exist. The steps need
+// CAP_NET_ADMIN.
 func RouteSteps(slots *steps.Slots, networks []netip.Prefix) []steps.Step {
 	if len(networks) == 0 {
 		return nil
@@ -50,6 +54,9 @@ func RouteSteps(slots *steps.Slots, networks []netip.Prefix) []steps.Step {
 }
 
 // rtnetlink returns steps that send messages on a netlink socket of their own.
+// The kernel executes a request while sendto(2) runs, so the sockets that
+// follow can rely on it. What it answers to a request that failed (NLMSG_ERROR)
+// stays in the queue of the socket, which is closed unread.
 func rtnetlink(slots *steps.Slots, messages []steps.Step) []steps.Step {
 	socket := slots.New()
 	list := []steps.Step{
@@ -63,6 +70,8 @@ func rtnetlink(slots *steps.Slots, messages []steps.Step) []steps.Step {
 	return append(list, steps.Step{Stage: "egress", Call: "close", Object: "rtnetlink", Nr: unix.SYS_CLOSE, Args: [6]steps.Arg{steps.From(socket)}})
 }
 
+// No address is given: a netlink socket that is not connected sends to port 0,
+// the kernel's (netlink_sendmsg in net/netlink/af_netlink.c).
 func message(object string, at steps.Arg, length uint32) steps.Step {
 	return steps.Step{Stage: "egress", Call: "sendto", Object: object, Nr: unix.SYS_SENDTO, Want: int32(length),
 		Args: [6]steps.Arg{1: at, 2: steps.Int(length), 3: steps.Int(0), 4: steps.Int(0), 5: steps.Int(0)}}
@@ -76,10 +85,12 @@ type address struct {
 	addr  [16]byte
 }
 
-// AddressSteps give lo addresses in addition to 127.0.0.1 and ::1. A resolver that is asked
-// only for the address families that interfaces have (AI_ADDRCONFIG, getaddrinfo(3)) does
-// not count those two, and would find no name. The kernel's refusal is not noticed here.
-// The steps need CAP_NET_ADMIN.
+// AddressSteps give lo addresses in addition to 127.0.0.1 and ::1. A resolver
+// that is asked only for the address families that interfaces have
+// (AI_ADDRCONFIG, getaddrinfo(3)) does not count those two, and would find no
+// name. The kernel's refusal is not noticed here. The steps need CAP_NET_ADMIN.
+// An IPv6 address on a loopback interface can be used at once: there is no
+// duplicate address detection (addrconf_dad_begin in net/ipv6/addrconf.c).
 func AddressSteps(slots *steps.Slots, addrs ...netip.Addr) []steps.Step {
 	var messages []steps.Step
 	for _, addr := range addrs {
@@ -99,6 +110,10 @@ func AddressSteps(slots *steps.Slots, addrs ...netip.Addr) []steps.Step {
 	return rtnetlink(slots, messages)
 }
 
+// newRoute returns the request for a route like those that the kernel makes for
+// its own addresses: of type and in table "local", rtnetlink(7). The scope has
+// a meaning for IPv4 only. With NLM_F_EXCL, a route that exists is refused with
+// EEXIST and not replaced.
 func newRoute(n netip.Prefix) *route {
 	addr := n.Addr().AsSlice()
 	r := &route{
@@ -123,8 +138,8 @@ func newRoute(n netip.Prefix) *route {
 	return r
 }
 
-// Socket is a socket to be created inside and served from outside. It stays in the
-// namespace in which it was created.
+// Socket is a socket to be created inside and served from outside. It stays in
+// the namespace in which it was created.
 type Socket struct {
 	Datagram bool // UDP; else it listens for TCP connections
 	At       netip.AddrPort
@@ -137,12 +152,20 @@ func (s Socket) String() string {
 	return "tcp " + s.At.String()
 }
 
-// backlog is the largest backlog that the kernel accepts: net.core.somaxconn is 4096.
+// backlog is the largest backlog that the kernel accepts: net.core.somaxconn is
+// 4096. That is its default since Linux 5.4; before, it was 128, to which a
+// greater number is silently reduced: listen(2). Each network namespace has its
+// own.
 const backlog = 4096
 
-// SocketSteps create a socket and hand a duplicate of it to the parent, as what. Ports
-// below 1024 need CAP_NET_BIND_SERVICE. If the kernel has no IPv6 (ipv6.disable=1), a
-// listener on every address uses IPv4, and one on an IPv6 address is left out.
+// SocketSteps create a socket and hand a duplicate of it to the parent, as
+// what. Ports below 1024 need CAP_NET_BIND_SERVICE. If the kernel has no IPv6
+// (ipv6.disable=1), a listener on every address uses IPv4, and one on an IPv6
+// address is left out.
+//
+// The socket is bound, and listens, before it is handed over, so a refusal ends
+// the child (EADDRINUSE, EACCES) and the parent gets no socket that does not
+// work. The child keeps no descriptor of it.
 func SocketSteps(slots *steps.Slots, s Socket, what int) []steps.Step {
 	socket := slots.New()
 	list := socketSteps(socket, s, what)
@@ -164,7 +187,9 @@ func SocketSteps(slots *steps.Slots, s Socket, what int) []steps.Step {
 	return list
 }
 
-// socketSteps create a socket of one family. An IPv6 socket accepts IPv4 as well: ipv6(7).
+// socketSteps create a socket of one family. An IPv6 socket accepts IPv4 as
+// well: ipv6(7). IPV6_V6ONLY is set to 0 although that is the kernel's default,
+// because net.ipv6.bindv6only changes it.
 func socketSteps(socket steps.Slot, s Socket, what int) []steps.Step {
 	kind := unix.SOCK_STREAM
 	if s.Datagram {
@@ -192,9 +217,11 @@ func socketSteps(socket steps.Slot, s Socket, what int) []steps.Step {
 	return append(list, steps.Hand(what, socket), call("close", unix.SYS_CLOSE, steps.From(socket)))
 }
 
-// UnconnectedSteps create an IPv4 or IPv6 TCP socket that is to be connected from outside,
-// and hand a duplicate of it to the parent, as what. An IPv6 socket is left out if the
-// kernel has no IPv6.
+// UnconnectedSteps create an IPv4 or IPv6 TCP socket that is to be connected
+// from outside, and hand a duplicate of it to the parent, as what. An IPv6
+// socket is left out if the kernel has no IPv6. connect(2) of the parent then
+// goes to the loopback interface of the child's namespace, because a socket
+// keeps the namespace of its creation.
 func UnconnectedSteps(slots *steps.Slots, family, what int) []steps.Step {
 	socket := slots.New()
 	list := []steps.Step{
