@@ -10,32 +10,36 @@ import (
 	"strings"
 )
 
-// Tree is the processes below one init process, as a proc file system shows them: proc(5).
+// Tree is the processes below one init process, as a proc file system shows
+// them: proc(5). A process belongs to the tree through its ancestors: one whose
+// parent ends becomes a child of the next subreaper or of the namespace's init,
+// prctl(2) PR_SET_CHILD_SUBREAPER, so nothing leaves it.
 type Tree struct {
 	Proc string // its mount point; "" is /proc
 	Init int    // the ancestor of all other processes, as numbered in that file system
-	// Of, if set, reports whether a process counts. Those below it are examined in any case.
+	// Of, if set, reports whether a process counts. Those below it are
+	// examined in any case.
 	Of func(pid int) bool
-	// Held, if set, returns how much shared memory the processes hold, mapped or not; see
-	// [Shared.Held]. The larger of this and of what they have mapped is counted, because
-	// most of it is the same memory.
+	// Held, if set, returns how much shared memory the processes hold,
+	// mapped or not; see [Shared.Held]. The larger of this and of what they
+	// have mapped is counted, because most of it is the same memory.
 	Held func(pids []int, exact bool) int64
 }
 
-// Sample is one measurement of a tree.
+// Sample is one measurement of a tree. What is in swap is not counted.
 type Sample struct {
 	Processes int   // counted processes, including init
 	Threads   int   // of these processes, together
 	Bytes     int64 // resident memory
-	// Exact says that memory shared between processes was counted once (Pss of
-	// smaps_rollup). Otherwise Bytes is the sum over all processes, in which pages shared
-	// since fork(2) are counted for each.
+	// Exact says that memory shared between processes was counted once (Pss
+	// of smaps_rollup). Otherwise Bytes is the sum over all processes, in
+	// which pages shared since fork(2) are counted for each.
 	Exact bool
 	Full  bool // the tree exceeded the bound of one measurement, so Bytes is too small
 }
 
-// maxReads bounds the files that are read for one sample, so that a fork bomb does not slow
-// down the watch that is to end it.
+// maxReads bounds the files that are read for one sample, so that a fork bomb
+// does not slow down the watch that is to end it.
 const maxReads = 20000
 
 // look is a sample being taken.
@@ -51,10 +55,13 @@ type look struct {
 // member is a process of the tree and the one it was found under.
 type member struct{ pid, parent int }
 
-// Sample measures the anonymous and shared memory of each process of the tree, without
-// mapped files. If exact is set, it reads smaps_rollup, for which the kernel walks the
-// process's memory; a process whose smaps_rollup cannot be read is measured by its status.
-// If init is gone, the sample is empty.
+// Sample measures the anonymous and shared memory of each process of the tree,
+// without mapped files. If exact is set, it reads smaps_rollup, for which the
+// kernel walks the process's memory; a process whose smaps_rollup cannot be
+// read is measured by its status. If init is gone, the sample is empty. The
+// kernel does not stop the tree meanwhile: a process that is made after its
+// parent was read is missed, and counted by the next sample. RssAnon and
+// RssShmem exist since Linux 4.5, smaps_rollup since 4.14.
 func (t Tree) Sample(exact bool) (Sample, error) {
 	l := look{tree: t, exact: exact, sample: Sample{Exact: exact}}
 	if t.Proc == "" {
@@ -109,7 +116,8 @@ func (l *look) count(m member, status map[string]int64) {
 	l.mapped += mapped
 }
 
-// bytes returns the memory of one process and the shared memory that it has mapped.
+// bytes returns the memory of one process and the shared memory that it has
+// mapped.
 func (l *look) bytes(m member, status map[string]int64) (own, mapped int64) {
 	if _, ok := status["RssAnon"]; !ok && status["Threads"] > 1 {
 		status = l.liveThread(m.pid)
@@ -128,8 +136,8 @@ func (l *look) bytes(m member, status map[string]int64) (own, mapped int64) {
 	return own, mapped
 }
 
-// liveThread returns the status of a thread that still has the process's memory: a main
-// thread that has ended has none while the others go on.
+// liveThread returns the status of a thread that still has the process's
+// memory: a main thread that has ended has none while the others go on.
 func (l *look) liveThread(pid int) map[string]int64 {
 	tasks, err := os.ReadDir(filepath.Join(l.tree.Proc, strconv.Itoa(pid), "task"))
 	if err != nil {
@@ -153,8 +161,10 @@ func (l *look) read(pid int, name string) (string, error) {
 	return string(text), err
 }
 
-// children returns the children of all threads: proc(5), /proc/PID/task/TID/children
-// (CONFIG_PROC_CHILDREN).
+// children returns the children of all threads: proc(5),
+// /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN). The list is reliable only
+// if no child ends while it is read; one that is left out is found by the next
+// sample.
 func (l *look) children(pid int, threads int64) ([]int, error) {
 	if threads == 1 {
 		return l.childrenOf(pid, pid, nil)
@@ -217,7 +227,10 @@ func (l *look) exactBytes(pid int) (own, mapped int64, ok bool) {
 	return pss << 10, 0, ok
 }
 
-// fields parses lines of the form "Name: 123 kB" or "Name: 123" and ignores others.
+// fields parses lines of the form "Name: 123 kB" or "Name: 123" and ignores
+// others. A process chooses its name, which is in status, but the kernel
+// escapes a newline in it (proc_task_name in fs/proc/array.c), so it cannot add
+// a line.
 func fields(text string) map[string]int64 {
 	m := map[string]int64{}
 	for line := range strings.Lines(text) {

@@ -6,38 +6,41 @@ import (
 	"time"
 )
 
-// Watch samples a tree repeatedly and reports when it uses too much memory or has too many
-// threads.
+// Watch samples a tree repeatedly and reports when it uses too much memory or
+// has too many threads.
 type Watch struct {
 	Tree     Tree
 	Limit    int64         // bytes; 0 is none
 	Threads  int64         // 0 is none
 	Interval time.Duration // between two samples; 0 is 100 ms. A fifth of it once half of a limit is used
-	// Empty is how many samples in a row must find nothing before the watch ends; 0 is one. A
-	// sample can miss a process that forks and exits again and again.
+	// Empty is how many samples in a row must find nothing before the watch
+	// ends; 0 is one. A sample can miss a process that forks and exits
+	// again and again.
 	Empty int
-	// Seen, if set, is called with the largest numbers so far after each sample.
+	// Seen, if set, is called with the largest numbers so far after each
+	// sample.
 	Seen func(peak Sample)
-	// Over is called once, from Run, with the sample that exceeds the limit. It must end
-	// the tree.
+	// Over is called once, from Run, with the sample that exceeds the
+	// limit. It must end the tree.
 	Over func(Sample)
 }
 
 const (
 	defaultInterval = 100 * time.Millisecond
-	// costShare is the smallest ratio of the pause after a sample to the time that the
-	// sample took: the watch uses at most a 50th of one processor, however large the tree
-	// is.
+	// costShare is the smallest ratio of the pause after a sample to the
+	// time that the sample took: the watch uses at most a 50th of one
+	// processor, however large the tree is.
 	costShare = 49
-	// longest is the longest pause. On an overloaded machine samples take long, but memory
-	// is still being allocated.
+	// longest is the longest pause. On an overloaded machine samples take
+	// long, but memory is still being allocated.
 	longest = 2 * time.Second
 )
 
-// Run watches until the context ends, the tree exceeds the limit, or nothing is left of it.
-// It returns the largest numbers seen. An inexact sample over the limit is repeated exactly
-// before Over is called. The error is non-nil if the tree could not be sampled any more;
-// the caller must then not claim that it is watched.
+// Run watches until the context ends, the tree exceeds the limit, or nothing is
+// left of it. It returns the largest numbers seen. An inexact sample over the
+// limit is repeated exactly before Over is called. The error is non-nil if the
+// tree could not be sampled any more; the caller must then not claim that it is
+// watched.
 func (w Watch) Run(ctx context.Context) (peak Sample, err error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -86,7 +89,8 @@ func (w Watch) interval(last Sample) time.Duration {
 	return interval
 }
 
-// look takes a cheap sample, and an exact one if the cheap one exceeds the memory limit.
+// look takes a cheap sample, and an exact one if the cheap one exceeds the
+// memory limit.
 func (w Watch) look() (sample Sample, over bool, err error) {
 	if sample, err = w.Tree.Sample(false); err != nil {
 		return sample, false, err
