@@ -1,6 +1,7 @@
 package observe
 
-// intent is how a call uses a path.
+// intent is how a call uses a path. access(2) with W_OK only reads: programs
+// ask before they know whether they will write.
 type intent int
 
 const (
@@ -9,7 +10,9 @@ const (
 	byFlags        // depends on the flags of open(2), the argument after the path
 )
 
-// name is a path among the arguments of a call.
+// name is a path among the arguments of a call. The path is an address in the
+// thread's memory. In a symbolic link the target is no path among these:
+// nothing is looked up by it.
 type name struct {
 	dir, path int // argument indexes; dir is fromCwd if the path is relative to the working directory
 	intent
@@ -23,9 +26,14 @@ type call struct {
 	names []name
 }
 
-// calls are the observed calls: those that look up a path, with the arguments of syscalls(2).
-// openat2(2) is missing, because the filter refuses it with ENOSYS and programs fall back to
-// openat(2). Those that an architecture lacks are left out of its filter.
+// calls are the observed calls: those that look up a path, with the arguments
+// of syscalls(2). openat2(2) is missing, because the filter refuses it with
+// ENOSYS and programs fall back to openat(2). Those that an architecture lacks
+// are left out of its filter: arm64 has openat(2) and no open(2).
+//
+// Each observed call costs two context switches, so those that look up a path
+// and are rare are not observed: statfs(2), inotify_add_watch(2), xattr(7),
+// utime(2), utimes(2), futimesat(2).
 var calls = []call{
 	{"open", []name{{fromCwd, 0, byFlags}}}, {"openat", []name{{0, 1, byFlags}}}, {"creat", []name{{fromCwd, 0, changes}}},
 	{"stat", []name{{fromCwd, 0, reads}}}, {"lstat", []name{{fromCwd, 0, reads}}}, {"newfstatat", []name{{0, 1, reads}}}, {"statx", []name{{0, 1, reads}}},

@@ -3,6 +3,9 @@ package observe
 import "net/netip"
 
 // Need is a path or an address that was asked for and is not available inside.
+// Path and Process are what the command has chosen, and may contain any byte
+// but NUL. Whoever prints them must escape them. Path is as the command wrote
+// it, with "..", links and repeated slashes.
 type Need struct {
 	Path    string         // absolute, inside; "" for an address
 	Address netip.AddrPort // not on this machine
@@ -22,7 +25,8 @@ type key struct {
 	write, socket bool
 }
 
-// maxNeeds bounds the needs that are kept for one tree.
+// maxNeeds bounds the needs that are kept for one tree. The command chooses the
+// names, so it could use up the memory of this process otherwise.
 const maxNeeds = 4096
 
 // memory keeps needs.

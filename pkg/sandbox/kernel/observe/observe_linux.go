@@ -17,13 +17,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Observer observes the calls of one tree. One goroutine passes it calls; [Observer.Needs]
-// may be called meanwhile.
+// Observer observes the calls of one tree. One goroutine passes it calls;
+// [Observer.Needs] may be called meanwhile.
 //
-// It decides nothing, and the kernel continues every call as the command made it. It may
-// therefore read the command's memory, which the command can change at any time
-// (seccomp_unotify(2), "Design goals"): a command that deceives it gets a wrong report about
-// itself, and no other access.
+// It decides nothing, and the kernel continues every call as the command made
+// it. It may therefore read the command's memory, which the command can change
+// at any time (seccomp_unotify(2), "Design goals"): a command that deceives it
+// gets a wrong report about itself, and no other access.
 type Observer struct {
 	readOnly func(path string) bool // whether an absolute path inside cannot be written
 	root     int
@@ -35,9 +35,12 @@ type Observer struct {
 	uses   uses
 }
 
-// New starts observing the tree of a process that waits; pid is its number here. number
-// returns the numbers of [Calls] by name. readOnly reports whether an absolute path inside
-// cannot be written.
+// New starts observing the tree of a process that waits; pid is its number
+// here. number returns the numbers of [Calls] by name. readOnly reports whether
+// an absolute path inside cannot be written. The process must be in its final
+// root: /proc/PID/root is opened once, and a process that calls chroot(2) later
+// is still looked up below this root. Opening it needs the right to trace the
+// process (PTRACE_MODE_READ_FSCREDS, ptrace(2)).
 func New(pid int, number func(call string) (int32, bool), readOnly func(path string) bool) (*Observer, error) {
 	root, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -52,11 +55,12 @@ func New(pid int, number func(call string) (int32, bool), readOnly func(path str
 	return o, nil
 }
 
-// Close releases what the observer holds. No calls may be passed to it afterwards.
+// Close releases what the observer holds. No calls may be passed to it
+// afterwards.
 func (o *Observer) Close() { unix.Close(o.root) }
 
-// Needs returns what was not available, latest first, and how many further needs were not
-// kept.
+// Needs returns what was not available, latest first, and how many further
+// needs were not kept.
 func (o *Observer) Needs() (list []Need, more int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -67,21 +71,21 @@ func (o *Observer) Needs() (list []Need, more int) {
 	return list, o.seen.more
 }
 
-// Split distinguishes needs by the commands that [Observer.Own] names, and keeps no others.
-// It must be called before any call is passed.
+// Split distinguishes needs by the commands that [Observer.Own] names, and
+// keeps no others. It must be called before any call is passed.
 func (o *Observer) Split() { o.owners = map[int]bool{} }
 
-// Own starts keeping the needs of a command. pid is the number of its process here, which
-// leads a session (setsid(2)). Processes in that session and descendants of the process
-// belong to the command.
+// Own starts keeping the needs of a command. pid is the number of its process
+// here, which leads a session (setsid(2)). Processes in that session and
+// descendants of the process belong to the command.
 func (o *Observer) Own(pid int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.owners[pid] = true
 }
 
-// Owned returns what was not available for a command, latest first, and stops keeping its
-// needs.
+// Owned returns what was not available for a command, latest first, and stops
+// keeping its needs.
 func (o *Observer) Owned(pid int) []Need {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -92,10 +96,13 @@ func (o *Observer) Owned(pid int) []Need {
 }
 
 // maxAncestors bounds the search for the command from which a process descends.
+// The command makes the chain as long as it likes, and each step reads a file.
 const maxAncestors = 64
 
-// owner returns the command to which a thread belongs, or 0. Only the thread waits for an
-// answer; its ancestors may end meanwhile, and then no owner is found.
+// owner returns the command to which a thread belongs, or 0. Only the thread
+// waits for an answer; its ancestors may end meanwhile, and then no owner is
+// found. getsid(2) sees sessions of the caller's PID namespace and those below.
+// It asks for no permission, unlike /proc/TID/stat under hidepid of proc(5).
 func (o *Observer) owner(tid int) int {
 	owns := func(pid int) bool {
 		o.mu.Lock()
@@ -133,6 +140,10 @@ func parentOf(tid int) int {
 }
 
 // See examines a call of a thread that waits for its answer.
+//
+// args are the registers, which the kernel fixed when the call began; memory is
+// read here, before the kernel reads it. The thread waits meanwhile, so a
+// look-up on a slow file system delays the command.
 func (o *Observer) See(tid int, nr int32, args [6]uint64) {
 	c := o.numbers[nr]
 	if c == nil || tid <= 0 {
@@ -165,19 +176,23 @@ func (o *Observer) take(tid int, call string, k key) {
 	}
 }
 
-// own reports whether a path is on one of the command's own file systems, which every
-// program looks into.
+// own reports whether a path is on one of the command's own file systems, which
+// every program looks into. It compares names and not files, so a link to such
+// a place is looked up like any other path.
 func own(path string) bool {
 	return strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/sys/") || strings.HasPrefix(path, "/dev/")
 }
 
-// opensToWrite interprets the flags of open(2).
+// opensToWrite interprets the flags of open(2). O_RDONLY with O_TRUNC does
+// truncate the file: open(2). O_PATH ignores both.
 func opensToWrite(flags uint64) bool {
 	return flags&unix.O_PATH == 0 && (flags&unix.O_ACCMODE != unix.O_RDONLY || flags&(unix.O_CREAT|unix.O_TRUNC) != 0)
 }
 
-// path returns the absolute path of a call. ok is false if the path is empty or cannot be
-// read.
+// path returns the absolute path of a call. ok is false if the path is empty or
+// cannot be read. The kernel reads a descriptor as an int, so the upper half of
+// its register means nothing. A link of proc(5) to a directory that was removed
+// ends in " (deleted)", and leads to a path that does not exist.
 func (o *Observer) path(tid int, n name, args [6]uint64) (string, bool) {
 	text, ok := readName(tid, args[n.path])
 	if !ok || text == "" {
@@ -200,6 +215,7 @@ func (o *Observer) path(tid int, n name, args [6]uint64) (string, bool) {
 }
 
 // lacks reports whether a path is not available inside for the intended use.
+// What is to be written may be new: it is enough that its directory exists.
 func (o *Observer) lacks(path string, write bool) bool {
 	if !write {
 		return !o.exists(path)
@@ -208,8 +224,11 @@ func (o *Observer) lacks(path string, write bool) bool {
 	return o.readOnly(clean) || !o.exists(path) && !o.exists(filepath.Dir(clean))
 }
 
-// exists looks up a path below the command's root. If the result is unclear, it returns
-// true.
+// exists looks up a path below the command's root. If the result is unclear, it
+// returns true. Clear are ENOENT, ENOTDIR, and EACCES of a directory that may
+// not be searched. The others say nothing about the path: ELOOP, which
+// RESOLVE_NO_MAGICLINKS gives for links of proc(5), EAGAIN of a race with a
+// rename, EMFILE.
 func (o *Observer) exists(path string) bool {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
 	fd, err := unix.Openat2(o.root, path, &how)
@@ -220,8 +239,9 @@ func (o *Observer) exists(path string) bool {
 	return !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EACCES) && !errors.Is(err, unix.ENOTDIR)
 }
 
-// masked reports whether nobody can open a file or directory. Such a one is mounted over
-// paths that are hidden in a visible tree.
+// masked reports whether nobody can open a file or directory. Such a one is
+// mounted over paths that are hidden in a visible tree. O_PATH opens it in
+// spite of its mode, which concerns only what is done with the file.
 func (o *Observer) masked(path string) bool {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
 	fd, err := unix.Openat2(o.root, path, &how)
@@ -233,8 +253,9 @@ func (o *Observer) masked(path string) bool {
 	return unix.Fstat(fd, &st) == nil && st.Mode&0o777 == 0
 }
 
-// Connect examines a connection that was judged. err is the result for the caller; nil if
-// not known yet.
+// Connect examines a connection that was judged. err is the result for the
+// caller; nil if not known yet. address begins with the family in the machine's
+// byte order, and may be shorter than its struct: unix(7), ip(7).
 func (o *Observer) Connect(tid int, address []byte, err error) {
 	const family = 2 // bytes
 	if len(address) <= family {
@@ -260,6 +281,8 @@ func (o *Observer) Connect(tid int, address []byte, err error) {
 	}
 }
 
+// socketPath returns the absolute path of a socket's address, unresolved. ok is
+// false if the thread's working directory cannot be read.
 func (o *Observer) socketPath(tid int, path string) (string, bool) {
 	if strings.HasPrefix(path, "/") {
 		return path, true
@@ -282,8 +305,11 @@ func internet(address []byte) (netip.AddrPort, bool) {
 // maxName is PATH_MAX of linux/limits.h, which includes the NUL.
 const maxName = 4096
 
-// readName copies a string from a thread's memory. It never crosses a page boundary in one
-// read, because the next page may not be mapped: process_vm_readv(2).
+// readName copies a string from a thread's memory. It never crosses a page
+// boundary in one read, because the next page may not be mapped:
+// process_vm_readv(2). A longer name is none: the kernel answers it
+// ENAMETOOLONG. The page is the smallest one that the supported architectures
+// have.
 func readName(tid int, at uint64) (string, bool) {
 	const page = 4096
 	buf := make([]byte, 0, 256)
@@ -304,7 +330,8 @@ func readName(tid int, at uint64) (string, bool) {
 	return "", false
 }
 
-// processName returns the name in proc_pid_comm(5).
+// processName returns the name in proc_pid_comm(5). It has at most 15 bytes,
+// which the process chooses: prctl(2), PR_SET_NAME.
 func processName(tid int) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", tid))
 	if err != nil {

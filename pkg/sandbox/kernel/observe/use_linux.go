@@ -19,8 +19,8 @@ const (
 // uses maps granted trees, as paths without links, to their use.
 type uses map[string]Use
 
-// Grant names the trees whose use is recorded, as paths without links. It must be called
-// before any call is passed.
+// Grant names the trees whose use is recorded, as paths without links. It must
+// be called before any call is passed.
 func (o *Observer) Grant(trees []string) {
 	o.uses = uses{}
 	for _, tree := range trees {
@@ -39,8 +39,9 @@ func (o *Observer) Uses() map[string]Use {
 	return all
 }
 
-// use records the use of the file that a path leads to, or of the directory in which it is
-// to be created. It skips the look-up once no tree can have a further use.
+// use records the use of the file that a path leads to, or of the directory in
+// which it is to be created. It skips the look-up once no tree can have a
+// further use. A file in nested trees counts for each of them.
 func (o *Observer) use(path string, write bool) {
 	as := Read
 	if write {
@@ -78,6 +79,10 @@ func (o *Observer) news(as Use) bool {
 }
 
 // real returns what a path resolves to inside.
+//
+// The name is that of the mount table inside, because that is where the file
+// was found. One that was removed has " (deleted)" at its end and lies in the
+// same tree.
 func (o *Observer) real(path string) (string, bool) {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
 	fd, err := unix.Openat2(o.root, path, &how)
