@@ -9,11 +9,15 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// bareProc replaces proc(5) if the kernel refuses to mount it because parts of the
-// surrounding /proc are covered: mount_too_revealing in fs/namespace.c. It uses the first
-// way that works: a proc(5) that shows only processes (subset=pid, Linux 5.8), which some
-// kernels exempt from that rule; else the given files, on the root's tmpfs, which becomes
-// read-only at the end. If the first way fails, there is a note about the target.
+// bareProc replaces proc(5) if the kernel refuses to mount it because parts of
+// the surrounding /proc are covered: mount_too_revealing in fs/namespace.c. It
+// uses the first way that works: a proc(5) that shows only processes
+// (subset=pid, Linux 5.8), which some kernels exempt from that rule; else the
+// given files, on the root's tmpfs, which becomes read-only at the end. If the
+// first way fails, there is a note about the target. The kernel's rule keeps an
+// unprivileged user from seeing, in a new mount, what somebody has covered in
+// the old one. EPERM is its refusal; EINVAL is a kernel that does not know the
+// option.
 func (b *builder) bareProc(m *Mount, files []File) {
 	done, tree := b.slots.New(), b.slots.New()
 	try := into(step("mount", unix.SYS_MOUNT, m.Target, steps.Str("proc"), steps.Str(inRoot(m.Target)), steps.Str("proc"),
@@ -31,7 +35,9 @@ func (b *builder) bareProc(m *Mount, files []File) {
 	b.Trees[m.Target] = tree
 }
 
-// copyOf writes one file and creates the missing directories above it.
+// copyOf writes one file and creates the missing directories above it. O_EXCL:
+// nothing is there before, and the command is not running yet, so a name that
+// exists is an error of the plan.
 func (b *builder) copyOf(m *Mount, f File, made map[string]bool) (list []steps.Step) {
 	var dirs []string
 	for dir := filepath.Dir(f.Name); !made[dir]; dir = filepath.Dir(dir) {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// entry is one line of /proc/PID/mountinfo: proc_pid_mountinfo(5). The options are those of
-// the mount (field 6), not those of the superblock behind the dash: a bind of a writable file
-// system is read-only by the former alone.
+// entry is one line of /proc/PID/mountinfo: proc_pid_mountinfo(5). The options
+// are those of the mount (field 6), not those of the superblock behind the
+// dash: a bind of a writable file system is read-only by the former alone.
 type entry struct {
 	id, parent string
 	target     string
@@ -18,10 +18,14 @@ type entry struct {
 	fstype     string
 }
 
-// Check compares the mount table of a process, the text of its /proc/PID/mountinfo, with
-// the planned mounts. The error names the first difference. The table says what the kernel
-// did, whatever the calls that made the mounts returned: it finds a mount that is missing,
-// one too many, another type, a flag that is not set, and one that is not private.
+// Check compares the mount table of a process, the text of its
+// /proc/PID/mountinfo, with the planned mounts. The error names the first
+// difference. The table says what the kernel did, whatever the calls that made
+// the mounts returned: it finds a mount that is missing, one too many, another
+// type, a flag that is not set, and one that is not private. It must be called
+// before the command runs. The table must be that of the process itself: mount
+// points are shown relative to its root, and mounts that it cannot reach are
+// missing.
 func Check(mounts []Mount, mountinfo string) error {
 	table, err := parse(mountinfo)
 	if err != nil {
@@ -30,9 +34,11 @@ func Check(mounts []Mount, mountinfo string) error {
 	return check(mounts, table)
 }
 
-// CheckForeign is [Check] for mounts that another program made. There may be more, those in
-// optional; and they may receive what is mounted on the host, mount_namespaces(7). It
-// reports whether one does.
+// CheckForeign is [Check] for mounts that another program made. There may be
+// more, those in optional; and they may receive what is mounted on the host,
+// mount_namespaces(7). It reports whether one does. The propagation is in one
+// direction only: a shared mount is refused as in Check, because the host would
+// receive what is mounted inside.
 func CheckForeign(mounts, optional []Mount, mountinfo string) (receives bool, err error) {
 	table, err := parse(mountinfo)
 	if err != nil {
@@ -78,8 +84,9 @@ func check(mounts []Mount, table []entry) error {
 	return nil
 }
 
-// topmost maps each mount point to the visible mount: of several, the one on which none is
-// mounted. A mount that covers another one at the same place has that one as its parent.
+// topmost maps each mount point to the visible mount: of several, the one on
+// which none is mounted. A mount that covers another one at the same place has
+// that one as its parent.
 func topmost(table []entry) map[string]*entry {
 	covered := make(map[[2]string]bool, len(table))
 	for i := range table {
@@ -94,7 +101,8 @@ func topmost(table []entry) map[string]*entry {
 	return top
 }
 
-// over returns the planned mount that contains a path, or nil if that is the root.
+// over returns the planned mount that contains a path, or nil if that is the
+// root.
 func over(planned map[string]*Mount, path string) *Mount {
 	for at := path; at != "/" && at != "."; at = filepath.Dir(at) {
 		if m := planned[at]; m != nil {
@@ -108,8 +116,8 @@ func over(planned map[string]*Mount, path string) *Mount {
 //
 //	36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
 //
-// Between the options and the dash are any number of tags that say how the mount propagates;
-// a private mount has none.
+// Between the options and the dash are any number of tags that say how the
+// mount propagates; a private mount has none.
 func parse(text string) ([]entry, error) {
 	var table []entry
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
@@ -123,8 +131,9 @@ func parse(text string) ([]entry, error) {
 	return table, nil
 }
 
-// unescape decodes the octal escapes of seq_path in fs/seq_file.c: space, tab, newline,
-// backslash. Without them, a name with a newline could look like a line of the table.
+// unescape decodes the octal escapes of seq_path in fs/seq_file.c: space, tab,
+// newline, backslash. Without them, a name with a newline could look like a
+// line of the table.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -132,7 +141,9 @@ func unescape(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 
-// require checks that the mount has the options.
+// require checks that the mount has the options. "ro" and "rw" stand first and
+// exclude each other, so one that is required also says that the other is not
+// set.
 func (e *entry) require(options ...string) error {
 	for _, o := range options {
 		if !slices.Contains(e.options, o) {
@@ -142,8 +153,8 @@ func (e *entry) require(options ...string) error {
 	return nil
 }
 
-// checkRoot checks that the root is the tmpfs that pivot_root(2) put there, and read-only: the
-// command must not create a name beside the mounts.
+// checkRoot checks that the root is the tmpfs that pivot_root(2) put there, and
+// read-only: the command must not create a name beside the mounts.
 func checkRoot(root *entry) error {
 	if root == nil || root.fstype != "tmpfs" {
 		return fmt.Errorf("mount table: the root is not the tmpfs that was made")
@@ -165,13 +176,14 @@ func checkMount(m *Mount, before map[string]*Mount, e *entry) error {
 	return e.require(m.options()...)
 }
 
-// onTmpfs reports whether a directory below a mount is one of the tmpfs that the start machine
-// made; nil is the root.
+// onTmpfs reports whether a directory below a mount is one of the tmpfs that
+// the start machine made; nil is the root.
 func onTmpfs(over *Mount) bool {
 	return over == nil || over.Kind == Private || over.Kind == MaskOpen
 }
 
-// fstype is the type that the table must show, or "" for a bind, which shows that of the host.
+// fstype is the type that the table must show, or "" for a bind, which shows
+// that of the host.
 func (m *Mount) fstype() string {
 	switch m.Kind {
 	case Bind, Closed:
@@ -186,8 +198,8 @@ func (m *Mount) fstype() string {
 	return "tmpfs"
 }
 
-// options are those that the table must show. nosuid keeps set-user-ID bits and file
-// capabilities without effect, nodev device nodes: mount(8).
+// options are those that the table must show. nosuid keeps set-user-ID bits and
+// file capabilities without effect, nodev device nodes: mount(8).
 func (m *Mount) options() []string {
 	options := []string{"nosuid"}
 	if !m.Device && m.Kind != Devpts {
@@ -202,8 +214,8 @@ func (m *Mount) options() []string {
 	return append(options, "ro")
 }
 
-// checkEntry refuses a mount that was not planned. Mounts that the host has inside a bind
-// come with it, and must have its restrictions.
+// checkEntry refuses a mount that was not planned. Mounts that the host has
+// inside a bind come with it, and must have its restrictions.
 func checkEntry(e *entry, planned map[string]*Mount) error {
 	if len(e.tags) > 0 {
 		return fmt.Errorf("mount table: %s is not private: %s", e.target, strings.Join(e.tags, " "))

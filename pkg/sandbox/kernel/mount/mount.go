@@ -1,21 +1,24 @@
-// Package mount turns a list of mounts into the system calls that build a new root from
-// them.
+// Package mount turns a list of mounts into the system calls that build a new
+// root from them.
 //
-// Begin with [Steps], which takes the mounts, parents before children, and returns the
-// calls. [Check] compares the mount table of a process with the list.
+// Begin with [Steps], which takes the mounts, parents before children, and
+// returns the calls. [Check] compares the mount table of a process with the
+// list.
 //
 // # Contract
 //
-// The new root is its own tmpfs. Host paths are opened with openat2(2), without following
-// symbolic links, and what was opened is what is mounted (open_tree(2), move_mount(2));
-// there is no second look-up. Every mount is nosuid and, except for single device nodes,
-// nodev. Every bind is recursive and private. When the calls are done, the old root is gone
-// (pivot_root(2), umount2(2) with MNT_DETACH), and the tmpfs is read-only except for the
+// The new root is its own tmpfs. Host paths are opened with openat2(2), without
+// following symbolic links, and what was opened is what is mounted
+// (open_tree(2), move_mount(2)); there is no second look-up. Every mount is
+// nosuid and, except for single device nodes, nodev. Every bind is recursive
+// and private. When the calls are done, the old root is gone (pivot_root(2),
+// umount2(2) with MNT_DETACH), and the tmpfs is read-only except for the
 // directories that are listed as writable.
 //
 // # Limits
 //
-// It needs Linux 5.12 (mount_setattr). It knows nothing about policies or records.
+// It needs Linux 5.12 (mount_setattr). It knows nothing about policies or
+// records.
 package mount
 
 import (
@@ -81,12 +84,15 @@ func Sort(mounts []Mount) {
 	})
 }
 
-// Within reports whether path is dir or lies below it. Both are clean and absolute.
+// Within reports whether path is dir or lies below it. Both are clean and
+// absolute. The slash counts: /workspace is not within /work.
 func Within(path, dir string) bool {
 	return path == dir || dir == "/" || strings.HasPrefix(path, dir) && path[len(dir)] == '/'
 }
 
-// Covering returns the deepest mount that contains path, or nil if that is the root itself.
+// Covering returns the deepest mount that contains path, or nil if that is the
+// root itself. A symbolic link contains nothing: what lies behind it is
+// elsewhere.
 func Covering(mounts []Mount, path string) *Mount {
 	var found *Mount
 	for i := range mounts {

@@ -9,12 +9,14 @@ import (
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// overlayFD is the first of the descriptor numbers for the directories of an overlay. They
-// are above those in use and below the limit. overlayfs takes paths, and /proc/self/fd/N
-// names an open directory reliably, while any other path could have become a symbolic link
-// since it was checked.
+// overlayFD is the first of the descriptor numbers for the directories of an
+// overlay. They are above those in use and below the limit. overlayfs takes
+// paths, and /proc/self/fd/N names an open directory reliably, while any other
+// path could have become a symbolic link since it was checked.
 const overlayFD = 901
 
+// limit is RLIMIT_NOFILE, which is one greater than the highest number:
+// getrlimit(2).
 func overlayFDs(limit uint64) (lower, upper, work int) {
 	base := overlayFD
 	if limit < overlayFD+3 {
@@ -23,15 +25,19 @@ func overlayFDs(limit uint64) (lower, upper, work int) {
 	return base, base + 1, base + 2
 }
 
-// overlayErrnos are the errors of a kernel, or of the upper directory's file system, that
-// cannot make the overlay in a user namespace: no overlay at all, no user xattrs, an upper
-// directory on an overlay or on a network file system, no permission.
+// overlayErrnos are the errors of a kernel, or of the upper directory's file
+// system, that cannot make the overlay in a user namespace: no overlay at all,
+// no user xattrs, an upper directory on an overlay or on a network file system,
+// no permission. EPERM is also the answer of a kernel before 5.11, where
+// overlayfs is not for user namespaces. EBUSY may mean that another overlay
+// uses the upper or the work directory:
+// Documentation/filesystems/overlayfs.rst.
 var overlayErrnos = []syscall.Errno{syscall.EPERM, syscall.EINVAL, syscall.ENODEV, syscall.EOPNOTSUPP, syscall.EACCES, syscall.EROFS, syscall.ENOENT, syscall.EBUSY}
 
-// overlay makes the tree of a copy-on-write mount in the first way that works: with the
-// upper directory on disk, which later runs see again; with one on the root's tmpfs; else
-// the lower directory only, read-only. For each way that fails there is a note about the
-// mount's target.
+// overlay makes the tree of a copy-on-write mount in the first way that works:
+// with the upper directory on disk, which later runs see again; with one on the
+// root's tmpfs; else the lower directory only, read-only. For each way that
+// fails there is a note about the mount's target.
 func (b *builder) overlay(m *Mount) {
 	tree := b.slots.New()
 	b.Trees[m.Target] = tree
@@ -48,8 +54,8 @@ func (b *builder) overlay(m *Mount) {
 	b.lowerAlone(m, tree)
 }
 
-// Ways returns how many ways to make an overlay are tried before only the lower directory
-// is mounted.
+// Ways returns how many ways to make an overlay are tried before only the lower
+// directory is mounted.
 func (m *Mount) Ways() int {
 	if m.Upper == "" {
 		return 1
@@ -57,7 +63,8 @@ func (m *Mount) Ways() int {
 	return 2
 }
 
-// openAt opens a directory at a fixed descriptor number.
+// openAt opens a directory at a fixed descriptor number. dup3(2) and not
+// F_DUPFD, because the number is part of a string that was made before.
 func (b *builder) openAt(path, object string, number int) []steps.Step {
 	fd := b.slots.New()
 	open := into(openat2(atCwd(), path, object, true), fd)
@@ -65,8 +72,8 @@ func (b *builder) openAt(path, object string, number int) []steps.Step {
 	return []steps.Step{open, dup, step("close", unix.SYS_CLOSE, object, steps.From(fd))}
 }
 
-// tryOverlay adds the steps of one way. They are skipped if an earlier way worked. The
-// first step that fails ends the way.
+// tryOverlay adds the steps of one way. They are skipped if an earlier way
+// worked. The first step that fails ends the way.
 func (b *builder) tryOverlay(m *Mount, tree steps.Slot, way []steps.Step) {
 	for i := range way {
 		way[i].Unless = tree
@@ -78,9 +85,14 @@ func (b *builder) tryOverlay(m *Mount, tree steps.Slot, way []steps.Step) {
 	b.add(way...)
 }
 
-// overlaySteps mount the overlay of the three open directories. In a user namespace this
-// needs Linux 5.11 and userxattr. volatile (Linux 5.10) skips the sync of the whole upper
-// file system at unmount; the content of a cache can be made again.
+// overlaySteps mount the overlay of the three open directories. In a user
+// namespace this needs Linux 5.11 and userxattr. volatile (Linux 5.10) skips
+// the sync of the whole upper file system at unmount; the content of a cache
+// can be made again. Such a mount leaves work/incompat/volatile in the work
+// directory, and the kernel refuses the next one of these directories until
+// that is removed. The caller may do so only if the machine has not been
+// restarted since, because else data may be missing: "Volatile mount" in
+// Documentation/filesystems/overlayfs.rst.
 func (b *builder) overlaySteps(m *Mount, tree steps.Slot) []steps.Step {
 	fs := b.slots.New()
 	dir := func(n int) string { return "/proc/self/fd/" + strconv.Itoa(n) }
@@ -93,7 +105,9 @@ func (b *builder) overlaySteps(m *Mount, tree steps.Slot) []steps.Step {
 	}
 }
 
-// lowerAlone mounts only the lower directory, which always works.
+// lowerAlone mounts only the lower directory, which always works. The slot of
+// the tree is set by the last step alone: if the first one set it, the steps
+// after it would be skipped.
 func (b *builder) lowerAlone(m *Mount, tree steps.Slot) {
 	low := b.slots.New()
 	clone := into(step("open_tree", unix.SYS_OPEN_TREE, m.Source, steps.Int(b.lowerFD), steps.Str(""),

@@ -17,11 +17,12 @@ type Options struct {
 	ScratchBytes int64  // size of the root's tmpfs, with all private directories; 0 is the kernel's default, half of the memory
 }
 
-// Built holds the calls, and the slots of the mounts' descriptors while the init part runs.
+// Built holds the calls, and the slots of the mounts' descriptors while the
+// init part runs.
 type Built struct {
 	Steps []steps.Step
-	// Trees maps the target of each mount to the slot of its descriptor, for Landlock
-	// rules.
+	// Trees maps the target of each mount to the slot of its descriptor,
+	// for Landlock rules.
 	Trees map[string]steps.Slot
 	// Umask is the slot of the previous umask.
 	Umask steps.Slot
@@ -41,23 +42,32 @@ type builder struct {
 	slots  *steps.Slots
 	made   map[string]bool // paths that exist on the root's tmpfs
 	root   steps.Slot
-	// closing are the targets that become read-only when all mounts are in place.
+	// closing are the targets that become read-only when all mounts are in
+	// place.
 	closing   []string
 	procFiles []File
-	// lowerFD, upperFD and workFD are the descriptors of the overlay that is being made.
+	// lowerFD, upperFD and workFD are the descriptors of the overlay that
+	// is being made.
 	lowerFD, upperFD, workFD int
 	Built
 }
 
-// Steps appends to list the calls that build a root from mounts and make it the root of the
-// calling process. The mounts must be sorted as by [Sort].
+// Steps appends to list the calls that build a root from mounts and make it the
+// root of the calling process. The mounts must be sorted as by [Sort].
 //
-// The calls come in this order: open everything that comes from the host, by descriptor and
-// without following links; mount a tmpfs and enter it; attach the mounts, the highest first;
-// make the root read-only; pivot. What somebody renames on the host after the first part has
-// no effect, because nothing is looked up there again. The new mount API (open_tree(2),
-// mount_setattr(2), move_mount(2), Linux 5.12) sets the flags of a tree before it is attached,
-// so no mount is visible without them.
+// The calls come in this order: open everything that comes from the host, by
+// descriptor and without following links; mount a tmpfs and enter it; attach
+// the mounts, the highest first; make the root read-only; pivot. What somebody
+// renames on the host after the first part has no effect, because nothing is
+// looked up there again. The new mount API (open_tree(2), mount_setattr(2),
+// move_mount(2), Linux 5.12) sets the flags of a tree before it is attached, so
+// no mount is visible without them.
+//
+// The steps need a mount namespace of their own that belongs to a new user
+// namespace, and CAP_SYS_ADMIN there. Shared mounts are slaves in it
+// (mount_namespaces(7)), so nothing that is mounted here reaches the host; no
+// step makes them so. The steps change the umask and the working directory. The
+// descriptors in [Built.Trees] are close-on-exec and stay open.
 func Steps(list []steps.Step, mounts []Mount, opts Options, slots *steps.Slots) Built {
 	b := &builder{mounts: mounts, slots: slots, made: map[string]bool{"/": true}, root: slots.New(), procFiles: opts.ProcFiles}
 	b.Trees, b.Umask = make(map[string]steps.Slot, len(mounts)), slots.New()
@@ -82,9 +92,9 @@ func Steps(list []steps.Step, mounts []Mount, opts Options, slots *steps.Slots) 
 
 func (b *builder) add(list ...steps.Step) { b.Steps = append(b.Steps, list...) }
 
-// open opens what comes from the host. It must run before the new root hides it. The clone is
-// a detached copy of the mount and of those below it (AT_RECURSIVE, open_tree(2)), and the
-// flags apply to all of them.
+// open opens what comes from the host. It must run before the new root hides
+// it. The clone is a detached copy of the mount and of those below it
+// (AT_RECURSIVE, open_tree(2)), and the flags apply to all of them.
 func (b *builder) open(m *Mount) {
 	switch {
 	case m.Kind == Bind, m.Kind == Mask && m.Source != "":
@@ -94,7 +104,10 @@ func (b *builder) open(m *Mount) {
 	}
 }
 
-// attributes are the flags of a mount: mount_setattr(2). It has nosuid in every case.
+// attributes are the flags of a mount: mount_setattr(2). It has nosuid in every
+// case. A device node on a file system of a user namespace cannot be opened in
+// any case (SB_I_NODEV in fs/super.c); nodev concerns those of the host in a
+// bind.
 func attributes(m *Mount) uint64 {
 	set := uint64(unix.MOUNT_ATTR_NOSUID)
 	if !m.Writable {
@@ -109,7 +122,10 @@ func attributes(m *Mount) uint64 {
 	return set
 }
 
-// newRoot mounts the tmpfs over "/", where no path look-up reaches it, and changes to it.
+// newRoot mounts the tmpfs over "/", where no path look-up reaches it, and
+// changes to it. The process keeps its old root directory, so absolute paths
+// still mean the host's; paths of the new root are relative to the working
+// directory.
 func (b *builder) newRoot(opts Options) {
 	fs := b.slots.New()
 	b.add(fsopen("tmpfs", fs), fsconfig(fs, "mode", "755"))
@@ -122,8 +138,8 @@ func (b *builder) newRoot(opts Options) {
 	b.Trees["/"] = b.root
 }
 
-// place makes the mount point of one mount, and the mount. before are those already in place,
-// one of which may be the tree in which the target lies.
+// place makes the mount point of one mount, and the mount. before are those
+// already in place, one of which may be the tree in which the target lies.
 func (b *builder) place(m *Mount, before []Mount) {
 	over := Covering(before, m.Target)
 	inTmpfs := over == nil || over.Kind == Private || over.Kind == MaskOpen
@@ -148,6 +164,9 @@ func (b *builder) place(m *Mount, before []Mount) {
 		b.bareProc(m, b.procFiles)
 		return
 	case Devpts:
+		// The default mode of ptmx in a new instance is 000, with which
+		// nobody could open a terminal:
+		// Documentation/filesystems/devpts.rst.
 		b.add(step("mount", unix.SYS_MOUNT, m.Target, steps.Str("devpts"), steps.Str(inRoot(m.Target)), steps.Str("devpts"),
 			steps.Int(unix.MS_NOSUID|unix.MS_NOEXEC), steps.Str("newinstance,ptmxmode=0666,mode=620")))
 		return
@@ -168,8 +187,8 @@ func (b *builder) place(m *Mount, before []Mount) {
 	}
 }
 
-// attach mounts the tree at its target. A target in a host tree is looked up without
-// following links, whatever has become of it.
+// attach mounts the tree at its target. A target in a host tree is looked up
+// without following links, whatever has become of it.
 func (b *builder) attach(m *Mount, inTmpfs bool) {
 	tree := b.Trees[m.Target]
 	if inTmpfs {
@@ -180,7 +199,8 @@ func (b *builder) attach(m *Mount, inTmpfs bool) {
 	b.add(into(openat2(atCwd(), inRoot(m.Target), m.Target, !m.File), at), attachAt(tree, at, m.Target))
 }
 
-// mountPoint creates the target and the directories above it on the root's tmpfs.
+// mountPoint creates the target and the directories above it on the root's
+// tmpfs.
 func (b *builder) mountPoint(m *Mount) {
 	if m.Target == "/" || b.made[m.Target] {
 		return
@@ -214,9 +234,10 @@ func (b *builder) parents(dir string) {
 	b.made[dir] = true
 }
 
-// private gives a directory of the tmpfs its own mount, so that it stays writable when the
-// root becomes read-only. Over a directory of the host, the directory is elsewhere in the
-// tmpfs: all private directories are in one file system, whose size is bounded and watched.
+// private gives a directory of the tmpfs its own mount, so that it stays
+// writable when the root becomes read-only. Over a directory of the host, the
+// directory is elsewhere in the tmpfs: all private directories are in one file
+// system, whose size is bounded and watched.
 func (b *builder) private(m *Mount, inTmpfs bool) {
 	tree := b.slots.New()
 	b.Trees[m.Target] = tree
@@ -237,9 +258,11 @@ const procFlags = unix.MS_RDONLY | procShared
 
 const procShared = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 
-// proc mounts proc(5) read-only as a whole, because the files of /proc/sys are writable for
-// the host's uid 0, whatever its capabilities; see test_perm in fs/proc/proc_sysctl.c. In a
-// writable one, separate mounts make them read-only: [Closed].
+// proc mounts proc(5) read-only as a whole, because the files of /proc/sys are
+// writable for the host's uid 0, whatever its capabilities; see test_perm in
+// fs/proc/proc_sysctl.c. In a writable one, separate mounts make them
+// read-only: [Closed]. It shows the PID namespace of the process that mounts
+// it, so the step must be one of init's: pid_namespaces(7).
 func (b *builder) proc(m *Mount) {
 	tree, flags := b.slots.New(), procFlags
 	if m.Writable {
@@ -263,8 +286,10 @@ func (b *builder) mask(m *Mount) {
 	b.Trees[m.Target] = tree
 }
 
-// maskTree makes a separate tmpfs, because deeper mounts need mount points in it. It
-// becomes read-only when they exist.
+// maskTree makes a separate tmpfs, because deeper mounts need mount points in
+// it. It becomes read-only when they exist. Mode 111 lets a path pass through
+// and nothing be listed. 64k is enough for the mount points; the command cannot
+// write there.
 func (b *builder) maskTree(m *Mount, tree steps.Slot) {
 	fs, mode := b.slots.New(), "111"
 	if m.Mode != 0 {
@@ -276,9 +301,9 @@ func (b *builder) maskTree(m *Mount, tree steps.Slot) {
 	b.closing = append(b.closing, m.Target)
 }
 
-// maskSource returns the file or directory that all masks share. It has mode 000, so a command
-// without capabilities cannot open it. The command may own it, but its mount is read-only, so
-// chmod(2) fails.
+// maskSource returns the file or directory that all masks share. It has mode
+// 000, so a command without capabilities cannot open it. The command may own
+// it, but its mount is read-only, so chmod(2) fails.
 func (b *builder) maskSource(m *Mount) string {
 	if m.File {
 		return b.once(maskFile, mkfile(maskFile, 0, m.Target))
@@ -286,7 +311,8 @@ func (b *builder) maskSource(m *Mount) string {
 	return b.once(maskDir, mkdir(maskDir, 0, m.Target))
 }
 
-// text creates the file to be mounted over the target.
+// text creates the file to be mounted over the target. The file is closed
+// before anything becomes read-only; see [readOnly].
 func (b *builder) text(m *Mount) {
 	fd, tree := b.slots.New(), b.slots.New()
 	write := step("write", unix.SYS_WRITE, m.Target, steps.From(fd), steps.Str(m.Text), steps.Int(len(m.Text)))
@@ -299,10 +325,10 @@ func (b *builder) text(m *Mount) {
 	b.Trees[m.Target] = tree
 }
 
-// link creates the symbolic link to be mounted over the target. A look-up that reaches the
-// target continues at the link and follows it, because handle_mounts comes before pick_link
-// in fs/namei.c. Like any mount point, the target itself can be neither renamed, replaced
-// nor removed.
+// link creates the symbolic link to be mounted over the target. A look-up that
+// reaches the target continues at the link and follows it, because
+// handle_mounts comes before pick_link in fs/namei.c. Like any mount point, the
+// target itself can be neither renamed, replaced nor removed.
 func (b *builder) link(m *Mount) {
 	tree := b.slots.New()
 	b.add(symlink(m.Source, linkFile), into(clonePath(linkFile, m.Target), tree), setAttr(tree, attributes(m), m.Target))
@@ -319,9 +345,12 @@ func (b *builder) once(name string, s steps.Step) string {
 }
 
 // enter makes the tmpfs the root and detaches the host's root: pivot_root(2),
-// "pivot_root(".", ".")". The old root is then mounted over the new one, and "." leads to it.
-// The lazy unmount also detaches what is in use there. chroot(2) alone would not do: the
-// host's mounts would stay in the namespace, and a process that may call it again can leave.
+// "pivot_root(".", ".")". The old root is then mounted over the new one, and
+// "." leads to it. The lazy unmount also detaches what is in use there.
+// chroot(2) alone would not do: the host's mounts would stay in the namespace,
+// and a process that may call it again can leave. pivot_root(2) fails with
+// EINVAL if the new root or its parent is shared. The one is private and the
+// other a slave here.
 func (b *builder) enter() {
 	for _, name := range []string{maskFile, maskDir} {
 		if b.made["/"+name] {
