@@ -7,21 +7,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// insideHead is the start of the image of a [Program], for a process that has no copy of
-// this one's memory.
+// insideHead is the start of the image of a [Program], for a process that has
+// no copy of this one's memory.
 type insideHead struct {
 	fromSlot                         unsafe.Pointer // that of the process that wrote it
 	init, command, finalize, cleanup []Step
 }
 
-// insideBase is the address of such an image in both processes: low enough for kernels with
-// 39-bit addresses, and far from where the runtime and the kernel put anything.
+// insideBase is the address of such an image in both processes: low enough for
+// kernels with 39-bit addresses, and far from where the runtime and the kernel
+// put anything.
 const insideBase = 0x20_0000_0000 >> (32 * (1 - ^uintptr(0)>>63)) // on 32-bit systems, where nothing is started this way, a number that fits
 
-// image returns the calls of a program as bytes for the address insideBase. All that a step
-// points to is copied behind it, and the pointers are those that will be right there, so that
-// the other process has nothing to decode: it maps the bytes and makes the calls. It returns
-// [ErrTooLarge] if they do not fit.
+// image returns the calls of a program as bytes for the address insideBase. All
+// that a step points to is copied behind it, and the pointers are those that
+// will be right there, so that the other process has nothing to decode: it maps
+// the bytes and makes the calls. It returns [ErrTooLarge] if they do not fit.
+// Numbers in the bytes are those of this machine: both processes run the same
+// executable, so all structs have the same layout.
 func (p *Program) image() ([]byte, error) {
 	i := &Image{base: unsafe.Add(nil, insideBase), bytes: make([]byte, unsafe.Sizeof(insideHead{}), 64<<10)}
 	head := insideHead{fromSlot: unsafe.Pointer(&fromSlot)}
@@ -47,7 +50,8 @@ func (p *Program) image() ([]byte, error) {
 	return i.bytes, nil
 }
 
-// adopt returns a copy of a step, with all of its memory in the image.
+// adopt returns a copy of a step, with all of its memory in the image. Names
+// are for people and stay here: an error comes back as the index of a step.
 func (i *Image) adopt(s Step) (Step, error) {
 	if s.Same != nil {
 		return s, fmt.Errorf("%s: %s compares files, which only a copy of this process can", s.Stage, s.Call)

@@ -5,9 +5,10 @@ import (
 	"unsafe"
 )
 
-// arguments returns the part of the kernel's argument area from which the runtime made
-// os.Args without copying: runtime.goargs. The strings follow one another, each ended by
-// NUL. It stops at the first string that does not fit this layout.
+// arguments returns the part of the kernel's argument area from which the
+// runtime made os.Args without copying: runtime.goargs. The strings follow one
+// another, each ended by NUL. It stops at the first string that does not fit
+// this layout.
 func arguments() []byte {
 	if len(os.Args) == 0 || len(os.Args[0]) == 0 {
 		return nil

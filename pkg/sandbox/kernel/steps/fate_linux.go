@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Fate is how init itself ended without [Exited]. It is then unknown how the command ended.
+// Fate is how init itself ended without [Exited]. It is then unknown how the
+// command ended.
 type Fate struct {
 	Signal syscall.Signal // that killed init; 0 if it exited
 	Status int            // its exit status
@@ -29,8 +30,8 @@ func (f Fate) String() string {
 	return fmt.Sprintf("the init of the sandbox ended with status %d", f.Status)
 }
 
-// siginfo is struct siginfo of asm-generic/siginfo.h, as waitid(2) fills it in on 64-bit
-// architectures.
+// siginfo is struct siginfo of asm-generic/siginfo.h, as waitid(2) fills it in
+// on 64-bit architectures.
 type siginfo struct {
 	signo, errno, code, _ int32
 	pid                   int32
@@ -42,8 +43,10 @@ type siginfo struct {
 // cldExited is CLD_EXITED of asm-generic/siginfo.h.
 const cldExited = 1
 
-// Fate returns how init ended. Call it after [Gone]. It waits until the deadline for a
-// process that is still exiting. [Process.Wait] must still be called.
+// Fate returns how init ended. Call it after [Gone]. It waits until the
+// deadline for a process that is still exiting. [Process.Wait] must still be
+// called. WNOWAIT leaves init a zombie, so its number cannot become another
+// process's before Wait.
 func (p *Process) Fate(deadline time.Time) (Fate, error) {
 	fds := []unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}} // readable when the process has ended: pidfd_open(2)
 	for {

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memory is what a spawner uses of the heap of its parent, of which it has a copy.
+// memory is what a spawner uses of the heap of its parent, of which it has a
+// copy.
 type memory struct {
 	used [5]span
 	page uintptr // the size of a page
@@ -16,19 +17,21 @@ type memory struct {
 // span is a range of addresses.
 type span struct{ from, to uintptr }
 
-// heapSize is the size and the alignment of the addresses that forget unmaps. The runtime
-// extends its heap upwards from one address, far from all that the kernel places
-// (mallocinit in runtime/malloc.go). What lies beyond, this process keeps.
+// heapSize is the size and the alignment of the addresses that forget unmaps.
+// The runtime extends its heap upwards from one address, far from all that the
+// kernel places (mallocinit in runtime/malloc.go). What lies beyond, this
+// process keeps.
 const heapSize = 1 << 30
 
-// stackUsed is more than the frames of all functions from clone on, on either side of the
-// frame of any of them: the linker limits a chain of functions that cannot grow their stack
-// to less than a kilobyte.
+// stackUsed is more than the frames of all functions from clone on, on either
+// side of the frame of any of them: the linker limits a chain of functions that
+// cannot grow their stack to less than a kilobyte.
 const stackUsed = 8 << 10
 
-// forget unmaps the heap, except the few pages that this process uses. Each clone of a
-// command would copy their entries, and its execve would free them again. The stack lies on
-// the heap, too.
+// forget unmaps the heap, except the few pages that this process uses. Each
+// clone of a command would copy their entries, and its execve would free them
+// again. The stack lies on the heap, too. Nothing may follow a pointer into the
+// heap after this; it is a segmentation fault in the child.
 //
 //go:nosplit
 //go:norace

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// parcel is the memory of a sendmsg(2) that passes one descriptor: SCM_RIGHTS, unix(7).
+// parcel is the memory of a sendmsg(2) that passes one descriptor: SCM_RIGHTS,
+// unix(7).
 type parcel struct {
 	header  unix.Msghdr
 	text    unix.Iovec
@@ -19,14 +20,18 @@ type parcel struct {
 	}
 }
 
-// Hand returns the step that passes a duplicate of a descriptor to the parent. The event is
-// [Handed], and what tells the parent which descriptor it is.
+// Hand returns the step that passes a duplicate of a descriptor to the parent.
+// The event is [Handed], and what tells the parent which descriptor it is. The
+// descriptor in the child stays open. EBADF ends the program if the slot is
+// empty. The kernel limits the descriptors in transit to RLIMIT_NOFILE
+// (ETOOMANYREFS), so the parent must read while many are passed.
 func Hand(what int, fd Slot) Step {
 	p := &parcel{}
 	return p.step(what, fd, unsafe.Pointer(p))
 }
 
-// step fills in the parcel for the address at which it will be, where nothing may be yet.
+// step fills in the parcel for the address at which it will be, where nothing
+// may be yet.
 func (p *parcel) step(what int, fd Slot, at unsafe.Pointer) Step {
 	p.body = message{kind: kindHanded, value: int32(what)}
 	p.text.Base = (*byte)(unsafe.Add(at, unsafe.Offsetof(p.body)))
@@ -40,7 +45,9 @@ func (p *parcel) step(what int, fd Slot, at unsafe.Pointer) Step {
 		Fill: (*int32)(unsafe.Add(at, unsafe.Offsetof(p.control)+unsafe.Offsetof(p.control.fd))), FillFrom: fd, Want: int32(messageSize)}
 }
 
-// descriptors returns the descriptors that came with a message.
+// descriptors returns the descriptors that came with a message. The caller must
+// close them, also on an error. Descriptors for which there was no room were
+// closed by the kernel: MSG_CTRUNC, recvmsg(2).
 func descriptors(oob []byte) ([]int, error) {
 	list, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {
@@ -60,8 +67,8 @@ func descriptors(oob []byte) ([]int, error) {
 	return fds, nil
 }
 
-// received returns the event of a message that carries one descriptor. It closes all
-// descriptors if there is not exactly one.
+// received returns the event of a message that carries one descriptor. It
+// closes all descriptors if there is not exactly one.
 func received(m message, oob []byte) (Event, error) {
 	fds, err := descriptors(oob)
 	if err == nil && len(fds) != 1 {

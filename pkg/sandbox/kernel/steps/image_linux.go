@@ -8,13 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// regionSize bounds the calls of one command of a spawner, including its arguments and
-// environment, in bytes. The kernel accepts at most 6 MiB of arguments and environment:
-// execve(2).
+// regionSize bounds the calls of one command of a spawner, including its
+// arguments and environment, in bytes. The kernel accepts at most 6 MiB of
+// arguments and environment: execve(2). The region is reserved and not
+// allocated (MAP_NORESERVE), so a small command costs only its pages.
 const regionSize = 8 << 20
 
-// Image holds the calls of one command as bytes. A spawner copies them into a region of its
-// memory, to which every address in them refers. Create it with [Process.NewImage].
+// Image holds the calls of one command as bytes. A spawner copies them into a
+// region of its memory, to which every address in them refers. Create it with
+// [Process.NewImage].
 type Image struct {
 	Slots    Slots
 	Streams  [3]Slot // the descriptors that become 0, 1 and 2 of the command
@@ -32,7 +34,8 @@ type imageHead struct{ steps []Step }
 // imageSlots is how many slots an image can use.
 const imageSlots = 32
 
-// NewImage returns an empty image for a spawner.
+// NewImage returns an empty image for a spawner. p must have been started with
+// [Program.Spawns].
 func (p *Process) NewImage() *Image {
 	i := &Image{base: p.region, bytes: make([]byte, unsafe.Sizeof(imageHead{}), 16<<10)}
 	for n := range i.Streams {
@@ -42,6 +45,9 @@ func (p *Process) NewImage() *Image {
 }
 
 // put copies bytes into the image and returns the address that they will have.
+// If there is no room, the address is wrong and [Image.finish] returns
+// [ErrTooLarge]. Addresses are multiples of 8, as every struct of the kernel
+// needs.
 func (i *Image) put(b []byte) unsafe.Pointer {
 	at := (len(i.bytes) + 7) &^ 7
 	if at+len(b) > regionSize {
@@ -69,10 +75,12 @@ func (i *Image) Strings(list []string) Arg {
 // Buf is [Buf] for an image, which gets a copy of b.
 func (i *Image) Buf(b []byte) Arg { return Arg{ptr: i.put(b)} }
 
-// Value is [Ptr] for an image, which gets a copy of v. v must contain no pointers.
+// Value is [Ptr] for an image, which gets a copy of v. v must contain no
+// pointers.
 func Value[T any](i *Image, v T) Arg { return i.Buf(bytesOf([]T{v})) }
 
-// Filter returns the argument of seccomp(2) for an image, which gets a copy of the program.
+// Filter returns the argument of seccomp(2) for an image, which gets a copy of
+// the program.
 func (i *Image) Filter(program *unix.SockFprog) Arg {
 	at := i.put(bytesOf(unsafe.Slice(program.Filter, program.Len)))
 	return Value(i, unix.SockFprog{Len: program.Len, Filter: (*unix.SockFilter)(at)})
@@ -127,8 +135,8 @@ func (i *Image) Hand(what int, fd Slot) Step {
 // Change is for tests: it passes the calls to change before they are made.
 func (i *Image) Change(change func([]Step)) { change(i.prepared) }
 
-// ErrTooLarge means that the arguments and the environment of a command are larger than a
-// spawner accepts: E2BIG of execve(2).
+// ErrTooLarge means that the arguments and the environment of a command are
+// larger than a spawner accepts: E2BIG of execve(2).
 var ErrTooLarge = errors.New("the arguments and the environment are too large")
 
 // finish returns the complete image.

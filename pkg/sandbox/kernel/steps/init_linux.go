@@ -7,12 +7,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ParentDied is the signal that tells init that its parent's thread has died. A step must
-// request it with prctl(2), PR_SET_PDEATHSIG. It is blocked, so that init can clean up. A
-// closed channel has the same meaning.
+// ParentDied is the signal that tells init that its parent's thread has died. A
+// step must request it with prctl(2), PR_SET_PDEATHSIG. It is blocked, so that
+// init can clean up. A closed channel has the same meaning.
 const ParentDied = syscall.Signal(60)
 
-// runInit is the code of PID 1. It does not return.
+// runInit is the code of PID 1. It does not return. The order matters. Signals
+// are blocked before anything else, so that no step is interrupted (EINTR) and
+// none of the runtime's handlers runs. The parent's end of the channel is
+// closed next: while this process has it open, the channel would never hang up.
+// The signals of the command's first moments are kept pending for signalfd(2),
+// which is therefore opened before the clone.
 //
 //go:nosplit
 //go:norace
@@ -51,8 +56,8 @@ func (m *machine) runInit() {
 	}
 }
 
-// rename replaces the text of /proc/1/cmdline by init's name, because the arguments of this
-// process do not concern the command.
+// rename replaces the text of /proc/1/cmdline by init's name, because the
+// arguments of this process do not concern the command.
 //
 //go:nosplit
 //go:norace
@@ -69,7 +74,9 @@ func (m *machine) rename() {
 // InitName is the name of init inside: /proc/1/comm and /proc/1/cmdline.
 const InitName = "ethos-init"
 
-// letGo closes every descriptor of init except those that it uses.
+// letGo closes every descriptor of init except those that it uses. The
+// command's streams would otherwise never reach their end of file while init
+// lives. It needs Linux 5.9 (close_range(2), ENOSYS before).
 //
 //go:nosplit
 //go:norace
@@ -122,8 +129,8 @@ func closeRange(first, last uintptr) syscall.Errno {
 // sigsetSize is the size of a kernel sigset_t on the 64-bit architectures.
 const sigsetSize = 8
 
-// runCommand is the code of PID 2 until its execve. It does not return. Init notices its
-// death.
+// runCommand is the code of PID 2 until its execve. It does not return. Init
+// notices its death.
 //
 //go:nosplit
 //go:norace
@@ -142,8 +149,9 @@ func (m *machine) runCommand() {
 	exit(failedStatus)
 }
 
-// wait blocks until a signal arrives. It ends the namespace if the parent's end of the
-// channel is closed.
+// wait blocks until a signal arrives. It ends the namespace if the parent's end
+// of the channel is closed. POLLRDHUP means that the other side has closed the
+// channel or will not write any more: poll(2). SIGCHLD is among the signals.
 //
 //go:nosplit
 //go:norace
@@ -156,11 +164,16 @@ func (m *machine) wait() {
 	}
 }
 
-// signals passes signals from outside the namespace on to the command's process group. A
-// sender outside has no pid here, and neither has the kernel; without a namespace, the
-// sender is the process that started this one. In a signal of rt_sigqueueinfo(2) the sender
-// chooses the pid itself, but its code is negative, and the kernel permits no other
-// (do_rt_sigqueueinfo in kernel/signal.c).
+// signals passes signals from outside the namespace on to the command's process
+// group. A sender outside has no pid here, and neither has the kernel; without
+// a namespace, the sender is the process that started this one. In a signal of
+// rt_sigqueueinfo(2) the sender chooses the pid itself, but its code is
+// negative, and the kernel permits no other (do_rt_sigqueueinfo in
+// kernel/signal.c). All signals are blocked and not handled. The kernel never
+// discards a blocked signal, so those from inside come here too, even in a PID
+// namespace whose init otherwise gets only signals that it handles:
+// pid_namespaces(7). tgkill(2) has a negative code as well and is not passed
+// on.
 //
 //go:nosplit
 //go:norace
@@ -176,13 +189,15 @@ func (m *machine) signals() {
 		if m.sigs.Signo == uint32(ParentDied) {
 			m.orphaned()
 		}
+		// The command may not have made its process group yet.
 		if _, _, e = syscall.RawSyscall(unix.SYS_KILL, uintptr(-m.commandPID), uintptr(m.sigs.Signo), 0); e == syscall.ESRCH {
 			syscall.RawSyscall(unix.SYS_KILL, uintptr(m.commandPID), uintptr(m.sigs.Signo), 0)
 		}
 	}
 }
 
-// reap waits for every child that changed state.
+// reap waits for every child that changed state. WALL also waits for children
+// that were cloned without SIGCHLD: waitpid(2).
 //
 //go:nosplit
 //go:norace
@@ -217,8 +232,10 @@ func (m *machine) orphaned() {
 	exit(failedStatus)
 }
 
-// finish ends everything that the command left behind, reports, and ends the namespace. If
-// the report cannot be sent, the exit status tells the parent: see [Fate].
+// finish ends everything that the command left behind, reports, and ends the
+// namespace. If the report cannot be sent, the exit status tells the parent:
+// see [Fate]. The order is part of the contract of [Exited]: nothing of the
+// command is alive when the parent reads it.
 //
 //go:nosplit
 //go:norace
@@ -230,8 +247,11 @@ func (m *machine) finish(status int32) {
 	exit(0)
 }
 
-// killAll returns when init is alone in the namespace. If that cannot be determined, init
-// exits and the kernel kills the rest: pid_namespaces(7).
+// killAll returns when init is alone in the namespace. If that cannot be
+// determined, init exits and the kernel kills the rest: pid_namespaces(7).
+// kill(2) with -1 means every process but the caller and init, so there may be
+// none left (ESRCH). A process that is in an uninterruptible call delays the
+// end.
 //
 //go:nosplit
 //go:norace
@@ -260,12 +280,12 @@ func (m *machine) killAll() {
 	}
 }
 
-// killChildren kills the children of a subreaper, and reports whether there was one. Their
-// own children become the subreaper's in turn. None of the numbers can be another
-// process's: a number becomes free when its process has been waited for, which only this
-// process does. The list may have gaps, and the last number in a full buffer may be cut:
-// proc_pid_children(5). -1 must never be signalled here, because it means every process of
-// the caller.
+// killChildren kills the children of a subreaper, and reports whether there was
+// one. Their own children become the subreaper's in turn. None of the numbers
+// can be another process's: a number becomes free when its process has been
+// waited for, which only this process does. The list may have gaps, and the
+// last number in a full buffer may be cut: proc_pid_children(5). -1 must never
+// be signalled here, because it means every process of the caller.
 //
 //go:nosplit
 //go:norace

@@ -11,12 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxPassed is how many descriptors one message can carry: SCM_MAX_FD of net/scm.h.
+// maxPassed is how many descriptors one message can carry: SCM_MAX_FD of
+// net/scm.h.
 const maxPassed = 253
 
-// goInside reports that this program runs, receives the calls, and has init make them. It
-// stays on one thread, because the kernel takes the thread that clones init for its parent:
-// PR_SET_PDEATHSIG, prctl(2).
+// goInside reports that this program runs, receives the calls, and has init
+// make them. It stays on one thread, because the kernel takes the thread that
+// clones init for its parent: PR_SET_PDEATHSIG, prctl(2).
+//
+// It returns when init has ended, or some time after the owner of the run is
+// gone. The message with the descriptors is read as a whole; with none in it,
+// the other side has closed the channel.
 func goInside(channel int) error {
 	runtime.LockOSThread()
 	hello := message{kind: kindInside}
@@ -46,9 +51,9 @@ func goInside(channel int) error {
 	return becomeParent(head, channel)
 }
 
-// adopted maps the image at the address for which it was made, because it contains pointers.
-// A kernel before 4.17 takes MAP_FIXED_NOREPLACE for a hint and may map it elsewhere, so the
-// address is checked: mmap(2).
+// adopted maps the image at the address for which it was made, because it
+// contains pointers. A kernel before 4.17 takes MAP_FIXED_NOREPLACE for a hint
+// and may map it elsewhere, so the address is checked: mmap(2).
 func adopted(fd int, size int64) (*insideHead, error) {
 	at, _, errno := unix.Syscall6(unix.SYS_MMAP, insideBase, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_FIXED_NOREPLACE, uintptr(fd), 0)
 	unix.Close(fd)
@@ -68,8 +73,9 @@ func adopted(fd int, size int64) (*insideHead, error) {
 	return head, nil
 }
 
-// renumber gives descriptors their numbers, and the channel one above them. All are first
-// moved above the highest number, so that none is overwritten before it is in its place.
+// renumber gives descriptors their numbers, and the channel one above them. All
+// are first moved above the highest number, so that none is overwritten before
+// it is in its place.
 func renumber(channel int, fds []int, numbers []int64) (int, error) {
 	above := 3
 	for _, n := range numbers {
@@ -98,9 +104,12 @@ func renumber(channel int, fds []int, numbers []int64) (int, error) {
 	return channel, nil
 }
 
-// becomeParent clones init and waits for it. It leaves nothing that the command could use:
-// its arguments, its memory and its descriptors. The command cannot stop this process, the
-// first one of the namespace, as it may be able to stop init.
+// becomeParent clones init and waits for it. It leaves nothing that the command
+// could use: its arguments, its memory and its descriptors. The command cannot
+// stop this process, the first one of the namespace, as it may be able to stop
+// init. The descriptors are closed after the clone, because init needs them.
+// When this process ends, it is the first one of the namespace, and the kernel
+// kills all others in it: pid_namespaces(7).
 func becomeParent(head *insideHead, channel int) error {
 	p := &Program{Init: head.init, Command: head.command, Finalize: head.finalize, Cleanup: head.cleanup}
 	m := newMachine(p, channel, -1)
@@ -112,7 +121,8 @@ func becomeParent(head *insideHead, channel int) error {
 		return &CloneError{Call: callName(args), Errno: errno}
 	}
 	m.rename()
-	// Who is not dumpable cannot be traced, and its /proc/PID belongs to root: prctl(2).
+	// Who is not dumpable cannot be traced, and its /proc/PID belongs to
+	// root: prctl(2).
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	closeRange(0, uintptr(channel-1))
 	closeRange(uintptr(channel+1), 1<<32-1)
@@ -130,6 +140,8 @@ func becomeParent(head *insideHead, channel int) error {
 }
 
 // reapUntil waits for the children of this process until one of them has ended.
+// Orphans of the namespace become children of this process unless init is a
+// subreaper, so it must wait for all: pid_namespaces(7).
 func reapUntil(pid int) {
 	for {
 		var status unix.WaitStatus
@@ -143,8 +155,9 @@ func reapUntil(pid int) {
 // cleanupLimit is how long init may take to clean up when its owner is gone.
 const cleanupLimit = 10 * time.Second
 
-// outlive returns when the process that started the run is gone and init, which has been
-// told so too, had its time.
+// outlive returns when the process that started the run is gone and init, which
+// has been told so too, had its time. Init has the other duplicate of this end,
+// so the channel hangs up for both at the same time.
 func outlive(channel int) {
 	fds := []unix.PollFd{{Fd: int32(channel), Events: unix.POLLRDHUP}}
 	for fds[0].Revents == 0 {

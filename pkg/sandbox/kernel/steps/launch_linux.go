@@ -14,17 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Launcher is a program that makes namespaces and a root, and in them executes this program
-// again with the arguments that Arguments gets: see [Inside]. This program goes on from there
-// with the calls of a [Program].
+// Launcher is a program that makes namespaces and a root, and in them executes
+// this program again with the arguments that Arguments gets: see [Inside]. This
+// program goes on from there with the calls of a [Program].
 type Launcher struct {
 	Path string
-	// Arguments returns the arguments, which end with inside, the program to execute and
-	// its own, and files. The launcher has these as the descriptors from first on; they are
-	// closed when it has been started.
+	// Arguments returns the arguments, which end with inside, the program
+	// to execute and its own, and files. The launcher has these as the
+	// descriptors from first on; they are closed when it has been started.
 	Arguments func(inside []string, first int) (argv []string, files []*os.File, err error)
-	// Pass lists descriptors of this process that init and the command have under the same
-	// numbers.
+	// Pass lists descriptors of this process that init and the command have
+	// under the same numbers.
 	Pass []int
 }
 
@@ -60,8 +60,9 @@ type launched struct {
 // errNoInside is the error of a program that cannot go on inside.
 var errNoInside = errors.New("this program does not begin its main function with sandbox.ExecShim")
 
-// launch starts the launcher of a program. The thread that starts it stays, because the
-// launcher may ask to be killed when it ends (PR_SET_PDEATHSIG).
+// launch starts the launcher of a program. The thread that starts it stays,
+// because the launcher may ask to be killed when it ends (PR_SET_PDEATHSIG). On
+// an error nothing is left: neither a process nor a descriptor.
 func launch(p *Program) (*Process, error) {
 	l := p.Launcher
 	fail := func(err error) (*Process, error) {
@@ -89,8 +90,10 @@ func launch(p *Program) (*Process, error) {
 	return started, nil
 }
 
-// execute starts the launcher with no environment, an own process group, nothing on its
-// standard input and output, and a pipe as its standard error.
+// execute starts the launcher with no environment, an own process group,
+// nothing on its standard input and output, and a pipe as its standard error. A
+// process group of its own keeps the terminal's signals away (SIGINT of
+// Ctrl-C); [Process.Signal] sends what is meant for the command.
 func (p *Process) execute(l *Launcher, cgroup, channel int) error {
 	self, err := os.Open("/proc/self/exe")
 	if err != nil {
@@ -125,8 +128,9 @@ func (p *Process) execute(l *Launcher, cgroup, channel int) error {
 	return nil
 }
 
-// onOwnThread starts a process from a thread that stays until it is told to end, and that
-// has a session keyring of its own, which the process inherits: keyrings(7).
+// onOwnThread starts a process from a thread that stays until it is told to
+// end, and that has a session keyring of its own, which the process inherits:
+// keyrings(7).
 func (p *Process) onOwnThread(path string, argv []string, attr *syscall.ProcAttr) error {
 	done := make(chan error)
 	go func() {
@@ -145,8 +149,9 @@ func (p *Process) onOwnThread(path string, argv []string, attr *syscall.ProcAttr
 	return <-done
 }
 
-// feed passes the calls and the descriptors to this program inside, which has reported that
-// it runs.
+// feed passes the calls and the descriptors to this program inside, which has
+// reported that it runs. One message carries at most 253 descriptors:
+// SCM_MAX_FD, unix(7).
 func (p *Process) feed() error {
 	l := p.launched
 	l.begun = true
@@ -170,8 +175,9 @@ func (p *Process) feed() error {
 	return nil
 }
 
-// failed returns the event for a channel that was closed: a launcher that did not get to
-// this program has said why.
+// failed returns the event for a channel that was closed: a launcher that did
+// not get to this program has said why. A launcher may write any amount, so the
+// text is bounded.
 func (l *launched) failed() Event {
 	if l == nil || l.begun {
 		return Event{Kind: Gone}
@@ -191,23 +197,27 @@ func (l *launched) close() {
 	}
 }
 
-// insideWord is the first argument of this program where a launcher has put it; the second
-// is the number of the channel.
+// insideWord is the first argument of this program where a launcher has put it;
+// the second is the number of the channel.
 const insideWord = "ethos-sandbox-init"
 
 // mayGoInside says that the main function of this program calls [Inside].
 var mayGoInside bool
 
-// AsksInside reports whether a launcher has started this program, which must then call
-// [Inside] and nothing else. It must be called at the start of the main function.
+// AsksInside reports whether a launcher has started this program, which must
+// then call [Inside] and nothing else. It must be called at the start of the
+// main function.
 func AsksInside(args []string) bool {
 	mayGoInside = true
 	return len(args) == 3 && args[1] == insideWord
 }
 
-// Inside runs the calls of a [Program] in the namespaces that a launcher made, and returns
-// the exit status when everything has ended. It stays between the launcher and init, since
-// only a process with one thread can be init: a runtime handles SIGCHLD on any thread.
+// Inside runs the calls of a [Program] in the namespaces that a launcher made,
+// and returns the exit status when everything has ended. It stays between the
+// launcher and init, since only a process with one thread can be init: a
+// runtime handles SIGCHLD on any thread. The exit status is 0 also if the
+// command has failed: the channel reports how it ended. Another status means
+// that nothing was run.
 func Inside(args []string) int {
 	channel, err := strconv.Atoi(args[2])
 	if err == nil {

@@ -10,8 +10,18 @@ import (
 // maxKept bounds [Program.Keep].
 const maxKept = 250
 
-// machine is all the memory that the child uses. It is built before the clone; afterwards
-// only its integers are written.
+// machine is all the memory that the child uses. It is built before the clone;
+// afterwards only its integers are written.
+//
+// The child is a copy of one thread of a process whose other threads may have
+// held any lock. So every function that it calls
+//   - is nosplit: a check of the stack would find the guard that
+//     runtime_BeforeFork has set, and end the process;
+//   - is norace: the race detector's runtime does not work after the clone;
+//   - makes system calls by RawSyscall, which does not tell the scheduler;
+//   - writes no pointers, because the garbage collector may have been marking
+//     when the process was cloned, and the write barrier would then write to
+//     the runtime's buffers.
 type machine struct {
 	init, command, finalize, cleanup []Step
 	slots                            []int32
@@ -32,7 +42,8 @@ type machine struct {
 	sender     uint32 // whose signals are passed on; 0 is outside the PID namespace
 	subreaper  Slot   // [Program.Subreaper]
 	listed     [4096]byte
-	// keepSlots are the slots of the descriptors that letGo leaves open; 0 is none.
+	// keepSlots are the slots of the descriptors that letGo leaves open; 0
+	// is none.
 	keepSlots [maxKept]int32
 }
 
@@ -103,8 +114,10 @@ func (m *machine) must(steps []Step, part Part) {
 	}
 }
 
-// run interprets steps. It returns the index of the step that failed, with its errno in
-// m.errno, or -1.
+// run interprets steps. It returns the index of the step that failed, with its
+// errno in m.errno, or -1. A call that returns an error has result -1 in its
+// slot, so that [Step.Unless] can tell. Skipped steps leave their slots as they
+// are.
 //
 //go:nosplit
 //go:norace
@@ -177,7 +190,9 @@ func has(list []syscall.Errno, e syscall.Errno) bool {
 	return false
 }
 
-// send reports to the parent, and returns whether the report was sent.
+// send reports to the parent, and returns whether the report was sent. The
+// channel is SOCK_SEQPACKET, so a message is written whole or not at all. EPIPE
+// means that the parent is gone; SIGPIPE is blocked.
 //
 //go:nosplit
 //go:norace
@@ -187,8 +202,8 @@ func (m *machine) send(kind int32, part Part, index, value int32) bool {
 	return e == 0
 }
 
-// fail reports and ends init, whose death ends the namespace. Without a PID namespace, init
-// kills its children first.
+// fail reports and ends init, whose death ends the namespace. Without a PID
+// namespace, init kills its children first.
 //
 //go:nosplit
 //go:norace
@@ -201,8 +216,9 @@ func (m *machine) fail(part Part, index int, e syscall.Errno) {
 	exit(failedStatus)
 }
 
-// end undoes what init has done outside. If a step fails, the failure is reported and the
-// remaining steps are skipped.
+// end undoes what init has done outside. If a step fails, the failure is
+// reported and the remaining steps are skipped. It runs once, even if a step of
+// it fails and m.fail is called again.
 //
 //go:nosplit
 //go:norace
@@ -216,11 +232,12 @@ func (m *machine) end() {
 	}
 }
 
-// failedStatus is the exit status of a child that could not run its program. The parent
-// does not rely on it.
+// failedStatus is the exit status of a child that could not run its program.
+// The parent does not rely on it.
 const failedStatus = 125
 
-// unheardStatus is the exit status of an init whose last report could not be sent.
+// unheardStatus is the exit status of an init whose last report could not be
+// sent.
 const unheardStatus = 124
 
 //go:nosplit

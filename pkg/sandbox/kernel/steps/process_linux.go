@@ -27,12 +27,14 @@ type Process struct {
 	notes    []Event        // to be reported first
 }
 
-// Listen makes Next report when a descriptor becomes readable, like one of inotify(7) when
-// there are events. A value that is not positive means none.
+// Listen makes Next report when a descriptor becomes readable, like one of
+// inotify(7) when there are events. A value that is not positive means none.
+// The caller reads the descriptor; until then each call of Next reports it
+// again.
 func (p *Process) Listen(fd int) { p.input = fd }
 
-// Watch makes Next report an exceptional condition of a descriptor (POLLPRI), like that of
-// a mount table when it changes: proc_pid_mounts(5). 0 is none.
+// Watch makes Next report an exceptional condition of a descriptor (POLLPRI),
+// like that of a mount table when it changes: proc_pid_mounts(5). 0 is none.
 func (p *Process) Watch(fd int) { p.watch = fd }
 
 // EventKind says what an [Event] is.
@@ -63,7 +65,9 @@ type Event struct {
 	FD, What   int
 }
 
-// Next waits for the next event until the deadline. A zero deadline means no deadline.
+// Next waits for the next event until the deadline. A zero deadline means no
+// deadline. After [Failed] or [Exited], the next event is [Gone]. On an error
+// the state of the child is unknown, and the caller must kill it.
 func (p *Process) Next(deadline time.Time) (Event, error) {
 	if len(p.notes) > 0 {
 		first := p.notes[0]
@@ -99,9 +103,11 @@ func (p *Process) Next(deadline time.Time) (Event, error) {
 	return p.event(m, oob[:oobn])
 }
 
-// wait returns 0 if a message can be read, else Idle, Changed or Readable. Messages come
-// first. The command controls how often Readable is reported, so everything else takes
-// precedence over it. poll(2) ignores a negative descriptor.
+// wait returns 0 if a message can be read, else Idle, Changed or Readable.
+// Messages come first. The command controls how often Readable is reported, so
+// everything else takes precedence over it. poll(2) ignores a negative
+// descriptor. A deadline is rounded up to milliseconds, so that Idle is never
+// too early.
 func (p *Process) wait(deadline time.Time) (EventKind, error) {
 	fds := [...]unix.PollFd{{Fd: int32(p.channel), Events: unix.POLLIN}, {Fd: orNone(p.watch), Events: unix.POLLPRI}, {Fd: orNone(p.input), Events: unix.POLLIN}}
 	for {
@@ -166,8 +172,10 @@ func (p *Process) event(m message, oob []byte) (Event, error) {
 	return Event{}, fmt.Errorf("channel to the child: message of kind %d", m.kind)
 }
 
-// found keeps a handle of the process that has sent a message. If that has ended meanwhile,
-// further messages say why.
+// found keeps a handle of the process that has sent a message. If that has
+// ended meanwhile, further messages say why. The sender lives on after its
+// message. Only if it was killed at once and its number given away already
+// would this be another process.
 func found(handle *atomic.Int32, oob []byte) error {
 	pid, err := senderPID(oob)
 	if err != nil {
@@ -184,8 +192,9 @@ func found(handle *atomic.Int32, oob []byte) error {
 	return nil
 }
 
-// senderPID returns the pid in the SCM_CREDENTIALS that the kernel adds: unix(7). It is in
-// the reader's PID namespace.
+// senderPID returns the pid in the SCM_CREDENTIALS that the kernel adds:
+// unix(7). It is in the reader's PID namespace. The sender cannot choose it:
+// without CAP_SYS_ADMIN the kernel permits only the sender's own pid.
 func senderPID(oob []byte) (int, error) {
 	list, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {
@@ -199,8 +208,9 @@ func senderPID(oob []byte) (int, error) {
 	return 0, errors.New("channel to the child: message without credentials")
 }
 
-// Go lets the waiting command call execve. If the child has ended meanwhile, Next reports
-// why.
+// Go lets the waiting command call execve. If the child has ended meanwhile,
+// Next reports why. The runtime turns SIGPIPE on such a descriptor into EPIPE:
+// os/signal.
 func (p *Process) Go() error {
 	if _, err := unix.Write(p.channel, []byte{1}); err != nil && !errors.Is(err, unix.EPIPE) {
 		return fmt.Errorf("channel to the child: write: %w", err)
@@ -208,8 +218,10 @@ func (p *Process) Go() error {
 	return nil
 }
 
-// Signal sends a signal to init, which passes it on to the command's process group. It is
-// safe for concurrent use until Wait returns.
+// Signal sends a signal to init, which passes it on to the command's process
+// group. It is safe for concurrent use until Wait returns. A pidfd always means
+// this process, also when its number is used again: pidfd_send_signal(2). ESRCH
+// means that it has ended.
 func (p *Process) Signal(sig syscall.Signal) error {
 	to := p.pidfd
 	if p.launched != nil {
@@ -220,8 +232,8 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	return unix.PidfdSendSignal(to, sig, nil, 0)
 }
 
-// End asks init to end everything inside, clean up and exit; [Gone] follows. It is safe for
-// concurrent use until Wait returns.
+// End asks init to end everything inside, clean up and exit; [Gone] follows. It
+// is safe for concurrent use until Wait returns.
 func (p *Process) End() error {
 	if p.launched != nil && p.init.Load() == 0 { // there is nothing to clean up yet
 		return p.Kill()
@@ -229,8 +241,12 @@ func (p *Process) End() error {
 	return p.Signal(ParentDied)
 }
 
-// Kill ends everything inside without cleanup. It is safe for concurrent use until Wait
-// returns. Without its launcher, this program does not begin inside.
+// Kill ends everything inside without cleanup. It is safe for concurrent use
+// until Wait returns. Without its launcher, this program does not begin inside.
+// It rests on the PID namespace, whose processes the kernel kills when init
+// ends. Without one ([Program.Subreaper]) only init ends, and with it those
+// children that have asked for a signal on its death (PR_SET_PDEATHSIG); others
+// live on.
 func (p *Process) Kill() error {
 	to := p.pidfd
 	if fd := int(p.first.Load()); fd > 0 {
@@ -239,8 +255,10 @@ func (p *Process) Kill() error {
 	return unix.PidfdSendSignal(to, syscall.SIGKILL, nil, 0)
 }
 
-// Wait waits for the end of init, frees what Start acquired, and returns the resource usage
-// of init and everything that it reaped.
+// Wait waits for the end of init, frees what Start acquired, and returns the
+// resource usage of init and everything that it reaped. It must be called on
+// the goroutine of Start, whose thread it unlocks. No other method may be
+// called afterwards.
 func (p *Process) Wait() (syscall.Rusage, error) {
 	var usage syscall.Rusage
 	var status syscall.WaitStatus

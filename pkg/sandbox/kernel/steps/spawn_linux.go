@@ -8,15 +8,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrBusy is the error of [Process.Spawn] if the spawner accepts no requests because it was
-// stopped or has too many.
+// ErrBusy is the error of [Process.Spawn] if the spawner accepts no requests
+// because it was stopped or has too many.
 var ErrBusy = errors.New("the spawner takes no commands")
 
-// Spawn asks the spawner of p ([Program.Spawns]) to start a command with the calls of an
-// image, which must begin with [Image.Begun]. Next of the returned process reports what
-// happens to the command: [Exited] means that the command itself has ended, [Gone] that the
-// spawner has. Close frees the returned process. Spawn is safe for concurrent use until
-// Wait of p.
+// Spawn asks the spawner of p ([Program.Spawns]) to start a command with the
+// calls of an image, which must begin with [Image.Begun]. Next of the returned
+// process reports what happens to the command: [Exited] means that the command
+// itself has ended, [Gone] that the spawner has. Close frees the returned
+// process. Spawn is safe for concurrent use until Wait of p. The caller keeps
+// its streams and the descriptor of the cgroup; the command has duplicates. The
+// request is not waited for: a failure of the clone comes as [Failed].
 func (p *Process) Spawn(i *Image, streams [3]int) (*Process, error) {
 	image, err := i.finish()
 	if err != nil {
@@ -59,8 +61,10 @@ func (p *Process) Close() {
 	}
 }
 
-// Held makes Signal work for a process that [Process.Spawn] returned. pid is that of the
-// [Begins] event; the command must still wait for Go.
+// Held makes Signal work for a process that [Process.Spawn] returned. pid is
+// that of the [Begins] event; the command must still wait for Go. A process
+// that waits cannot end and give its number away, except by a signal from
+// outside.
 func (p *Process) Held(pid int) error {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -70,8 +74,8 @@ func (p *Process) Held(pid int) error {
 	return nil
 }
 
-// newRegion maps memory at an address that child and parent know. The parent never touches
-// it.
+// newRegion maps memory at an address that child and parent know. The parent
+// never touches it.
 func newRegion() (unsafe.Pointer, error) {
 	at, err := unix.MmapPtr(-1, 0, nil, regionSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
 	if err != nil {
@@ -80,8 +84,8 @@ func newRegion() (unsafe.Pointer, error) {
 	return at, nil
 }
 
-// Mask returns the step that sets the command's signal mask, because a spawner blocks
-// everything.
+// Mask returns the step that sets the command's signal mask, because a spawner
+// blocks everything.
 func (i *Image) Mask(set uint64) Step {
 	return Step{Stage: "signals", Call: "rt_sigprocmask", Nr: unix.SYS_RT_SIGPROCMASK,
 		Args: [6]Arg{Int(unix.SIG_SETMASK), Value(i, set), Int(0), Int(sigsetSize)}}

@@ -8,11 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxCommands is how many commands of one spawner may run at a time.
+// maxCommands is how many commands of one spawner may run at a time. A further
+// one fails with EAGAIN, as fork(2) does at its limit. The table is in memory
+// that was made before the clone, so it cannot grow.
 const maxCommands = 256
 
-// spawner is the memory of a command's process that does not call execve, but clones other
-// commands, which inherit its confinement. Like [machine], it is built before the clone.
+// spawner is the memory of a command's process that does not call execve, but
+// clones other commands, which inherit its confinement. Like [machine], it is
+// built before the clone.
 type spawner struct {
 	region   unsafe.Pointer // where images are copied to
 	commands [maxCommands]spawned
@@ -27,9 +30,9 @@ type spawner struct {
 	}
 }
 
-// request is what the parent asks for. The descriptors that come with it are the image, the
-// channel to the parent, the three streams and the cgroup; without a cgroup the last is the
-// image again.
+// request is what the parent asks for. The descriptors that come with it are
+// the image, the channel to the parent, the three streams and the cgroup;
+// without a cgroup the last is the image again.
 type request struct {
 	size     int64 // of the image
 	inCgroup int64 // 1: the command starts in the cgroup
@@ -50,8 +53,9 @@ const (
 // spawned is a command that has not ended. The zero value is an empty entry.
 type spawned struct{ pid, channel int32 }
 
-// newSpawner sets all pointers, because [machine.serve] must not: while the heap is being
-// marked, the compiler's code for it writes to memory of the runtime.
+// newSpawner sets all pointers, because [machine.serve] must not: while the
+// heap is being marked, the compiler's code for it writes to memory of the
+// runtime.
 func newSpawner(region unsafe.Pointer) *spawner {
 	s := &spawner{region: region, memory: memory{page: uintptr(os.Getpagesize())}}
 	s.text.Base = (*byte)(unsafe.Pointer(&s.request))
@@ -60,19 +64,21 @@ func newSpawner(region unsafe.Pointer) *spawner {
 	return s
 }
 
-// serve processes requests until nobody can make any more. It returns only in the process
-// of a command, with its steps.
+// serve processes requests until nobody can make any more. It returns only in
+// the process of a command, with its steps.
 //
-// The process was cloned without a Go runtime that works: no goroutine, allocation or stack
-// growth is possible in it. It therefore makes raw system calls with memory that was laid out
-// before the clone.
+// The process was cloned without a Go runtime that works: no goroutine,
+// allocation or stack growth is possible in it. It therefore makes raw system
+// calls with memory that was laid out before the clone. A command is not
+// dumpable either until its execve(2), so the files of its own /proc/self
+// belong to root: proc(5). Its steps must not write to them.
 //
 //go:nosplit
 //go:norace
 //go:noinline
 func (m *machine) serve() []Step {
-	// Commands must not reach the memory of this process, which is a copy of its parent's:
-	// ptrace(2), "Ptrace access mode checking".
+	// Commands must not reach the memory of this process, which is a copy
+	// of its parent's: ptrace(2), "Ptrace access mode checking".
 	if _, _, e := syscall.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_DUMPABLE, 0, 0); e != 0 {
 		exit(failedStatus)
 	}
@@ -95,8 +101,9 @@ func (m *machine) serve() []Step {
 	}
 }
 
-// letGoOfAll closes every descriptor except the streams and the two that a spawner uses:
-// close_range(2). Commands inherit what remains, since they are cloned from this process.
+// letGoOfAll closes every descriptor except the streams and the two that a
+// spawner uses: close_range(2). Commands inherit what remains, since they are
+// cloned from this process.
 //
 //go:nosplit
 //go:norace
@@ -109,8 +116,8 @@ func (m *machine) letGoOfAll() {
 	}
 }
 
-// reapCommands reports every command that changed state. Processes that an ended command
-// left behind become init's children.
+// reapCommands reports every command that changed state. Processes that an
+// ended command left behind become init's children.
 //
 //go:nosplit
 //go:norace
@@ -148,8 +155,11 @@ func (m *machine) sendTo(channel, kind, index, value int32) {
 	m.channel = own
 }
 
-// take receives one request and clones its command. It returns true in the command's
-// process. A request that this package did not write ends the spawner.
+// take receives one request and clones its command. It returns true in the
+// command's process. A request that this package did not write ends the
+// spawner. The descriptors are closed in this process in any case, except the
+// channel of a command that runs. They must not leak into the next command,
+// which is a clone of this process.
 //
 //go:nosplit
 //go:norace
@@ -192,9 +202,9 @@ func (m *machine) take() bool {
 	return false
 }
 
-// clone clones the command, in its cgroup if it has one: clone(2), CLONE_INTO_CGROUP, Linux
-// 5.7. A process that is moved later could have forked before, and what it forked would stay
-// in the other cgroup.
+// clone clones the command, in its cgroup if it has one: clone(2),
+// CLONE_INTO_CGROUP, Linux 5.7. A process that is moved later could have forked
+// before, and what it forked would stay in the other cgroup.
 //
 //go:nosplit
 //go:norace
@@ -209,10 +219,12 @@ func (s *spawner) clone() (pid uintptr, errno syscall.Errno) {
 	return pid, errno
 }
 
-// requestControl is the length of the control message of a request: CMSG_LEN(3).
+// requestControl is the length of the control message of a request:
+// CMSG_LEN(3).
 const requestControl = unix.SizeofCmsghdr + 4*requestFDs
 
-// fill reads an image into the region.
+// fill reads an image into the region. read(2) of a memfd may return less than
+// asked for, and 0 only at its end: EPROTO says that the request promised more.
 //
 //go:nosplit
 //go:norace

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The runtime keeps these three functions available for packages that fork by themselves
-// (go.dev/issue/67401).
+// The runtime keeps these three functions available for packages that fork by
+// themselves (go.dev/issue/67401).
 
 //go:linkname beforeFork syscall.runtime_BeforeFork
 func beforeFork()
@@ -33,14 +33,18 @@ func (e *CloneError) Error() string { return fmt.Sprintf("namespaces: %s: %v", e
 
 func (e *CloneError) Unwrap() error { return e.Errno }
 
-// cloneArgs is struct clone_args of linux/sched.h, CLONE_ARGS_SIZE_VER2 (Linux 5.7).
+// cloneArgs is struct clone_args of linux/sched.h, CLONE_ARGS_SIZE_VER2 (Linux
+// 5.7).
 type cloneArgs struct {
 	flags, pidfd, childTID, parentTID, exitSignal, stack, stackSize, tls, setTID, setTIDSize, cgroup uint64
 }
 
-// Start clones the child and returns at once. The error is a [*CloneError] if the kernel
-// refused the clone, a [*StepError] if it refused the maps, and a [*LaunchError] if a
-// launcher could not be started.
+// Start clones the child and returns at once. The error is a [*CloneError] if
+// the kernel refused the clone, a [*StepError] if it refused the maps, and a
+// [*LaunchError] if a launcher could not be started. On an error nothing is
+// left running. EPERM from the clone usually means that the machine forbids
+// user namespaces to ordinary users, ENOSPC that a limit of /proc/sys/user is
+// reached, EAGAIN the limit on processes: clone(2), namespaces(7).
 func Start(p *Program) (*Process, error) {
 	if p.Launcher != nil {
 		return launch(p)
@@ -95,8 +99,9 @@ func Start(p *Program) (*Process, error) {
 	return started, nil
 }
 
-// mapped writes the maps and notifies init, which waits for them. If init has ended
-// meanwhile, Next reports why.
+// mapped writes the maps and notifies init, which waits for them. If init has
+// ended meanwhile, Next reports why. The read end of the step [Mapped] is the
+// same channel that Go writes to, so each byte releases one wait.
 func (p *Process) mapped() error {
 	if p.program.Maps == nil {
 		return nil
@@ -108,6 +113,8 @@ func (p *Process) mapped() error {
 }
 
 // channelPair creates a channel and returns the parent's end and the child's.
+// SO_PASSCRED makes the kernel add the sender's pid to each message. Both ends
+// are close-on-exec, so the command does not inherit the channel.
 func channelPair() (pair [2]int, err error) {
 	if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err != nil {
 		return pair, fmt.Errorf("channel to the child: socketpair: %w", err)
@@ -120,8 +127,10 @@ func channelPair() (pair [2]int, err error) {
 	return pair, err
 }
 
-// callName returns the system call that clone uses. clone3 is needed only for the cgroup;
-// the older call passes seccomp filters that do not know clone3.
+// callName returns the system call that clone uses. clone3 is needed only for
+// the cgroup; the older call passes seccomp filters that do not know clone3. A
+// filter cannot see the flags of clone3, which are in memory, so container
+// engines answer it ENOSYS.
 func callName(args *cloneArgs) string {
 	if args.cgroup != 0 {
 		return "clone3"
@@ -129,7 +138,12 @@ func callName(args *cloneArgs) string {
 	return "clone"
 }
 
-// clone returns in the parent. The child does not return from it.
+// clone returns in the parent. The child does not return from it. beforeFork
+// blocks all signals, so that no handler runs in the child, and makes each
+// attempt to grow the stack fatal. The caller holds syscall.ForkLock, because
+// other goroutines may just be making descriptors close-on-exec.
+// afterForkInChild resets the signal handlers. No stack is passed, so the child
+// goes on with a copy of this one.
 //
 //go:norace
 //go:noinline
