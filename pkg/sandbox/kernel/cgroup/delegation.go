@@ -11,7 +11,8 @@ import (
 	"syscall"
 )
 
-// mkdirAny creates a directory unless it exists.
+// mkdirAny creates a directory unless it exists. Several runs may make the same
+// directory at the same time.
 func mkdirAny(files Files, dir string) error {
 	if err := files.Mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -19,8 +20,11 @@ func mkdirAny(files Files, dir string) error {
 	return nil
 }
 
-// give enables the needed controllers. If possible it also enables cpu, which another leaf
-// may need, and io, which is only used for measurement.
+// give enables the needed controllers. If possible it also enables cpu, which
+// another leaf may need, and io, which is only used for measurement. Each
+// optional controller is written by itself, because of several in one write(2)
+// the kernel takes all or none. One that is not there is no error: what depends
+// on it is reported as unknown, or a leaf with that limit is refused.
 func give(files Files, dir string, need []string) error {
 	if err := enable(files, dir, need); err != nil {
 		return err
@@ -31,8 +35,11 @@ func give(files Files, dir string, need []string) error {
 	return nil
 }
 
-// Lacks returns the given controllers that the delegation cannot provide to a leaf. It is
-// used to share one delegation among leaves with different limits.
+// Lacks returns the given controllers that the delegation cannot provide to a
+// leaf. It is used to share one delegation among leaves with different limits.
+// The answer holds for the moment: whoever owns the cgroup may take a
+// controller away later, and [Delegation.NewLeaf] then fails when it writes the
+// limit.
 func (d *Delegation) Lacks(controllers []string) ([]string, error) {
 	lacking, err := notIn(d.files, d.Path+"/cgroup.subtree_control", controllers)
 	if err != nil {
@@ -41,9 +48,13 @@ func (d *Delegation) Lacks(controllers []string) ([]string, error) {
 	return lacking, nil
 }
 
-// enable gives controllers of dir to its children, and reads back that they have them. The
-// kernel refuses it (EBUSY) while dir itself has processes: "No Internal Process Constraint"
-// in Documentation/admin-guide/cgroup-v2.rst.
+// enable gives controllers of dir to its children, and reads back that they
+// have them. The kernel refuses it (EBUSY) while dir itself has processes: "No
+// Internal Process Constraint" in Documentation/admin-guide/cgroup-v2.rst. Only
+// what the parent has given to dir can be given on: ENOENT for a controller
+// that dir's cgroup.controllers does not list, and "+cpu" can fail with EINVAL
+// while there are realtime threads outside of the top cgroup: cgroups(7). The
+// files of a controller appear in the children when it is enabled.
 func enable(files Files, dir string, need []string) error {
 	path := dir + "/cgroup.subtree_control"
 	lacking, err := notIn(files, path, need)
@@ -72,23 +83,28 @@ func notIn(files Files, path string, names []string) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(have, name) }), nil
 }
 
-// prefix is the start of every leaf's name.
+// prefix is the start of every leaf's name. No interface file of the kernel
+// begins like that: their names have the controller's name and a dot first.
 const prefix = "run-"
 
 var serial atomic.Uint64
 
-// attempts bounds the names tried for one leaf. A name is lost only to another process that
-// is creating or sweeping a leaf.
+// attempts bounds the names tried for one leaf. A name is lost only to another
+// process that is creating or sweeping a leaf. Names contain the process's
+// number, which a process in another PID namespace may have as well.
 const attempts = 64
 
-// NewLeaf creates a cgroup with the limits. It is safe for concurrent use. A limit of 0 is not
-// set. If one that is not optional cannot be set, there is no leaf: a run must not have fewer
-// limits than its evidence says. The leaf is locked (flock(2)) while this process lives, which shows others
-// that it is in use.
+// NewLeaf creates a cgroup with the limits. It is safe for concurrent use. A
+// limit of 0 is not set. If one that is not optional cannot be set, there is no
+// leaf: a run must not have fewer limits than its evidence says. The leaf is
+// locked (flock(2)) while this process lives, which shows others that it is in
+// use.
 func (d *Delegation) NewLeaf(limits Limits) (*Leaf, error) {
 	return d.make(append([]setting{killTogether}, limits.settings(int64(os.Getpagesize()))...))
 }
 
+// make tries further names, because a process that sweeps may hold or have
+// removed one. Other errors end it at once.
 func (d *Delegation) make(settings []setting) (*Leaf, error) {
 	for range attempts {
 		path := fmt.Sprintf("%s/%s%d-%d", d.Path, prefix, d.pid, serial.Add(1))
@@ -100,7 +116,15 @@ func (d *Delegation) make(settings []setting) (*Leaf, error) {
 	return nil, fmt.Errorf("cgroup: no free name for a leaf in %s", d.Path)
 }
 
-// try creates the leaf with that path. It returns nil and no error if the name was taken.
+// try creates the leaf with that path. It returns nil and no error if the name
+// was taken. On an error nothing is left.
+//
+// The order is: directory, lock, limits. Without the lock, a process that
+// sweeps takes the directory for one that was left behind. Between the first
+// two it can still be removed; the writing of a limit then fails with ENOENT,
+// or with ENODEV if the file was open already, and the name counts as taken.
+// The limits come before the first process, since the kernel would have to
+// reclaim memory to enforce one later.
 func (d *Delegation) try(path string, settings []setting) (*Leaf, error) {
 	err := d.files.Mkdir(path)
 	switch {
@@ -129,13 +153,20 @@ func (d *Delegation) try(path string, settings []setting) (*Leaf, error) {
 	return leaf, nil
 }
 
+// gone distinguishes a leaf that was removed from one whose controller lacks a
+// file.
 func (d *Delegation) gone(path string) bool {
 	_, err := d.files.ReadFile(path + "/cgroup.procs")
 	return missing(err)
 }
 
-// sweep removes leaves whose creator is dead, that is, leaves that nobody holds locked. A
-// leaf that cannot be removed stays.
+// sweep removes leaves whose creator is dead, that is, leaves that nobody holds
+// locked. A leaf that cannot be removed stays. The kernel releases the lock of
+// flock(2) when the last descriptor of the open directory is closed, so also
+// when its process was killed. A child keeps it until it closes its copy of the
+// descriptor, which is close-on-exec. What a leaf still contains is killed:
+// without its creator, nobody waits for it. An old kernel has no cgroup.kill
+// (Linux 5.14), and the leaf stays.
 func (d *Delegation) sweep() {
 	names, err := d.files.Directories(d.Path)
 	if err != nil {
@@ -150,6 +181,8 @@ func (d *Delegation) sweep() {
 		if err != nil {
 			continue
 		}
+		// Processes take a moment to die, so such a leaf may only go
+		// with the next sweep.
 		if errors.Is(d.files.Rmdir(path), syscall.EBUSY) {
 			_ = d.files.WriteFile(path+"/cgroup.kill", "1")
 			removeBelow(d.files, path)
@@ -159,8 +192,9 @@ func (d *Delegation) sweep() {
 	}
 }
 
-// Close undoes what Discover did to the caller's cgroup, unless others still use it: it
-// moves the caller back and removes empty directories.
+// Close undoes what Discover did to the caller's cgroup, unless others still
+// use it: it moves the caller back and removes empty directories. The error
+// says that the caller is not where it was; nothing else depends on it.
 func (d *Delegation) Close() error {
 	if d.remake != nil {
 		_ = d.files.Rmdir(d.Path) // fails with EBUSY if others have leaves in it
@@ -171,8 +205,12 @@ func (d *Delegation) Close() error {
 	return d.restore()
 }
 
-// restore moves the caller from the supervisor back to the cgroup itself, which must then
-// have no children with controllers.
+// restore moves the caller from the supervisor back to the cgroup itself, which
+// must then have no children with controllers. The order is the reverse of that
+// in moveCaller. The controllers are taken back first: a process cannot enter a
+// cgroup that gives controllers to its children (EBUSY). With a directory left
+// that is not the supervisor, another process has leaves here, so the caller
+// stays in the supervisor.
 func (d *Delegation) restore() error {
 	names, err := d.files.Directories(d.Path)
 	if err != nil {

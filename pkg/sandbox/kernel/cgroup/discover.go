@@ -8,7 +8,9 @@ import (
 	"strings"
 )
 
-// Unavailable says why no cgroup is available.
+// Unavailable says why no cgroup is available. It is the answer of a machine
+// that was examined. Whether a run may go on without limits is the caller's
+// decision.
 type Unavailable struct {
 	Reasons []string // one for each place that was tried
 	Hint    string   // what to do about it
@@ -18,37 +20,43 @@ func (u *Unavailable) Error() string {
 	return "cgroup: none is available: " + strings.Join(u.Reasons, "; ")
 }
 
-// Caller describes the process that needs a cgroup.
+// Caller describes the process that needs a cgroup. The kernel takes a number
+// that is written to cgroup.procs for one of the writer's PID namespace, so
+// Files must show a /proc of the same one.
 type Caller struct {
 	Files Files // [Host] for the real files
 	PID   int   // of the calling process, as numbered in /proc
 	UID   int   // effective user ID
-	// Scope moves the process into a scope of its own. It returns when that is done, or an
-	// error. nil skips this place. See [Scope].
+	// Scope moves the process into a scope of its own. It returns when that
+	// is done, or an error. nil skips this place. See [Scope].
 	Scope func(ctx context.Context, pid int) error
 }
 
-// Delegation is a cgroup in which the caller may create children. Close it when no leaf is
-// needed any more.
+// Delegation is a cgroup in which the caller may create children. Close it when
+// no leaf is needed any more. It is not locked: several processes may use one,
+// each with leaves of its own.
 type Delegation struct {
 	Path  string // its directory
 	Found string // how it was found, for people: own cgroup, systemd scope, …
 	files Files
 	pid   int
 	moved bool // the caller was moved from Path to a child of it
-	// remake creates Path again if another process has removed it; nil if Path is not ours
-	// to remove.
+	// remake creates Path again if another process has removed it; nil if
+	// Path is not ours to remove.
 	remake func() error
 }
 
-// supervisor is the child to which the caller moves, because a cgroup that contains
-// processes cannot have children with controllers ("no internal processes").
+// supervisor is the child to which the caller moves, because a cgroup that
+// contains processes cannot have children with controllers ("no internal
+// processes"). The top of the hierarchy is exempt from that.
 const supervisor = "ethos-supervisor"
 
-// Discover finds a cgroup for leaves with the given controllers. It may move the calling
-// process, with all its threads, to a cgroup below its own or to a scope of its own. The
-// error is an [*Unavailable] if there is no such cgroup, and another error if the host
-// could not be examined.
+// Discover finds a cgroup for leaves with the given controllers. It may move
+// the calling process, with all its threads, to a cgroup below its own or to a
+// scope of its own. The error is an [*Unavailable] if there is no such cgroup,
+// and another error if the host could not be examined. After an error, the
+// caller may be in a scope of its own, and controllers that a place has given
+// to its children stay given. ctx limits only the request for the scope.
 func Discover(ctx context.Context, c Caller, controllers []string) (*Delegation, error) {
 	h, err := readHierarchy(c.Files)
 	if err != nil {
@@ -71,7 +79,9 @@ func Discover(ctx context.Context, c Caller, controllers []string) (*Delegation,
 	return nil, &Unavailable{Reasons: s.reasons, Hint: hint(c.UID)}
 }
 
-// unsupported detects a host without any controllers on v2. It only reads.
+// unsupported detects a host without any controllers on v2. It only reads. A
+// controller is on one hierarchy at a time, so one that is mounted as v1 cannot
+// be given on v2: cgroups(7).
 func (h hierarchy) unsupported(files Files, need []string) *Unavailable {
 	const hint = "boot with systemd.unified_cgroup_hierarchy=1, or without cgroup_no_v1= and the v1 mounts"
 	switch {
@@ -98,7 +108,8 @@ func hint(uid int) string {
 	return "start the program with: systemd-run --user --scope -p Delegate=yes -- …"
 }
 
-// search is one Discover.
+// search is one Discover. reasons has one entry for each place that was tried
+// and lacks something; a place that does not apply to this user leaves none.
 type search struct {
 	caller  Caller
 	h       hierarchy
@@ -106,7 +117,10 @@ type search struct {
 	reasons []string
 }
 
-// own uses the caller's cgroup if the caller is alone in it.
+// own uses the caller's cgroup if the caller is alone in it. To move a process,
+// its user needs write access to cgroup.procs of the target and of the common
+// ancestor of both cgroups (EACCES): "Delegation Containment" in cgroup-v2.rst.
+// Here the ancestor is the own cgroup.
 func (s *search) own(context.Context) (*Delegation, error) {
 	dir := s.h.dir(s.h.own)
 	if dir == "" {
@@ -130,9 +144,10 @@ func (s *search) own(context.Context) (*Delegation, error) {
 	return d, nil
 }
 
-// delegated returns an error if root may write to dir but systemd manages it: systemd would
-// take the controllers away at its next reload, and the limits with them. systemd marks the
-// cgroups that it has delegated (systemd, docs/CGROUP_DELEGATION.md).
+// delegated returns an error if root may write to dir but systemd manages it:
+// systemd would take the controllers away at its next reload, and the limits
+// with them. systemd marks the cgroups that it has delegated (systemd,
+// docs/CGROUP_DELEGATION.md).
 func (s *search) delegated(dir string) error {
 	if s.caller.UID != 0 {
 		return nil // an ordinary user can write only to a delegated cgroup
@@ -148,16 +163,20 @@ func (s *search) delegated(dir string) error {
 	return fmt.Errorf("%s is managed by systemd and not delegated", dir)
 }
 
-// namespaced reports whether dir is the root of a cgroup namespace and not of the machine:
-// only the latter has no cgroup.type file.
+// namespaced reports whether dir is the root of a cgroup namespace and not of
+// the machine: only the latter has no cgroup.type file. In a namespace, the
+// root may be mounted with nsdelegate. The kernel then refuses to write the
+// limits of the root itself, but not those of its children.
 func (s *search) namespaced(dir string) bool {
 	_, err := s.caller.Files.ReadFile(dir + "/cgroup.type")
 	return err == nil
 }
 
-// parent uses the cgroup above the caller's if it belongs to the caller and is empty. This
-// is the case if a whole subtree is delegated and the caller was started in a child of it
-// (systemd's DelegateSubgroup=).
+// parent uses the cgroup above the caller's if it belongs to the caller and is
+// empty. This is the case if a whole subtree is delegated and the caller was
+// started in a child of it (systemd's DelegateSubgroup=). Leaves then lie
+// beside the caller's cgroup, and the caller need not move. Whether the parent
+// is empty shows when its controllers are given: EBUSY.
 func (s *search) parent(context.Context) (*Delegation, error) {
 	cut := strings.LastIndexByte(s.h.own, '/')
 	if s.caller.UID == 0 || cut <= 0 {
@@ -183,7 +202,8 @@ func (s *search) parent(context.Context) (*Delegation, error) {
 	return s.delegation(dir, "parent cgroup"), nil
 }
 
-// scope requests a scope and uses it as the own cgroup.
+// scope requests a scope and uses it as the own cgroup. The caller is alone
+// there, since the scope is new and made for its pid.
 func (s *search) scope(ctx context.Context) (*Delegation, error) {
 	if s.caller.Scope == nil {
 		return nil, nil
@@ -206,7 +226,9 @@ func (s *search) scope(ctx context.Context) (*Delegation, error) {
 // topGroup is the cgroup for root's leaves, at the top of the hierarchy.
 const topGroup = "ethos"
 
-// top creates a cgroup at the top of the hierarchy; only root may.
+// top creates a cgroup at the top of the hierarchy; only root may. The
+// directory is shared with other runs of root and removed by the last one, so
+// remake may have to make it again for a leaf.
 func (s *search) top(context.Context) (*Delegation, error) {
 	if s.caller.UID != 0 {
 		return nil, nil
@@ -235,8 +257,11 @@ func (s *search) delegation(dir, found string) *Delegation {
 	return &Delegation{Path: dir, Found: found, files: s.caller.Files, pid: s.caller.PID}
 }
 
-// usable returns an error if dir cannot have leaves with the needed controllers. It only
-// reads.
+// usable returns an error if dir cannot have leaves with the needed
+// controllers. It only reads. A threaded cgroup has no memory controller, and
+// cgroup.procs cannot be read in it (EOPNOTSUPP). The three names that must be
+// writable are those that delegation grants: "Model of Delegation" in
+// cgroup-v2.rst. With mode bits alone a read-only mount would be overlooked.
 func (s *search) usable(dir string) error {
 	text, err := s.caller.Files.ReadFile(dir + "/cgroup.controllers")
 	if err != nil {
@@ -259,7 +284,9 @@ func (s *search) usable(dir string) error {
 	return nil
 }
 
-// alone returns an error if other processes are in the cgroup.
+// alone returns an error if other processes are in the cgroup. The others would
+// otherwise have to be moved, too, and they are not this program's. A process
+// of another PID namespace is listed as 0, and counts as another one.
 func (s *search) alone(dir string) error {
 	text, err := s.caller.Files.ReadFile(dir + "/cgroup.procs")
 	if err != nil {
@@ -276,8 +303,11 @@ func (s *search) alone(dir string) error {
 	return nil
 }
 
-// moveCaller moves the caller to a child, so that dir can give its controllers to the
-// leaves.
+// moveCaller moves the caller to a child, so that dir can give its controllers
+// to the leaves. Writing the number of a process moves all of its threads. The
+// memory that it has used stays charged to dir, which makes no difference, as
+// the limits are on the leaves. On an error the caller is back in dir, unless
+// the error says that it could not be moved.
 func (s *search) moveCaller(dir, found string) (*Delegation, error) {
 	child := dir + "/" + supervisor
 	if err := mkdirAny(s.caller.Files, child); err != nil {

@@ -6,8 +6,9 @@ import (
 	"os"
 )
 
-// Files gives access to cgroups and to /proc: the host's ([Host]), or a test's. Paths are
-// absolute.
+// Files gives access to cgroups and to /proc: the host's ([Host]), or a test's.
+// Paths are absolute. An error for a name that does not exist wraps
+// [fs.ErrNotExist].
 type Files interface {
 	ReadFile(path string) ([]byte, error)
 	WriteFile(path, text string) error // writes to an existing file, in one write(2)
@@ -17,8 +18,9 @@ type Files interface {
 	Owner(path string) (uid int, err error)
 	Writable(path string) error         // nil if the caller may write to it
 	Attribute(path, name string) string // an extended attribute; "" if there is none
-	// OpenLocked opens a directory and takes an exclusive flock(2) on it. It does not wait:
-	// if another process holds the lock, it returns errLocked.
+	// OpenLocked opens a directory and takes an exclusive flock(2) on it.
+	// It does not wait: if another process holds the lock, it returns
+	// errLocked.
 	OpenLocked(path string) (Directory, error)
 	// OpenProcs opens cgroup.procs of a directory for writing.
 	OpenProcs(path string) (*os.File, error)
@@ -30,7 +32,8 @@ type Directory interface {
 	Close() error // releases the lock
 }
 
-// errLocked means that another process holds the directory's lock.
+// errLocked means that another process holds the directory's lock. It is not an
+// error of the leaf: a leaf that is in use is held by its creator.
 var errLocked = errors.New("held by another process")
 
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -11,15 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Host is the host's file system. Root is prepended to every path; it is "" except in
-// tests.
+// Host is the host's file system. Root is prepended to every path; it is ""
+// except in tests.
 type Host struct{ Root string }
 
 // ReadFile reads the whole file.
 func (h Host) ReadFile(path string) ([]byte, error) { return os.ReadFile(h.Root + path) }
 
-// WriteFile writes text in one write(2), as interface files require. It neither creates nor
-// truncates the file.
+// WriteFile writes text in one write(2), as interface files require. It neither
+// creates nor truncates the file. The kernel acts within write(2) and returns
+// its verdict as that call's error.
 func (h Host) WriteFile(path, text string) error {
 	f, err := os.OpenFile(h.Root+path, os.O_WRONLY, 0)
 	if err != nil {
@@ -33,6 +34,8 @@ func (h Host) WriteFile(path, text string) error {
 func (h Host) Mkdir(path string) error { return os.Mkdir(h.Root+path, 0o755) }
 
 // Rmdir removes an empty directory. A cgroup's interface files do not count.
+// [os.Remove] would try unlink(2) first. EBUSY means that it has children or
+// live processes.
 func (h Host) Rmdir(path string) error {
 	if err := unix.Rmdir(h.Root + path); err != nil {
 		return &fs.PathError{Op: "rmdir", Path: h.Root + path, Err: err}
@@ -52,7 +55,8 @@ func (h Host) Directories(path string) ([]string, error) {
 	return names, err
 }
 
-// Owner returns the user ID of the path's owner.
+// Owner returns the user ID of the path's owner. In a user namespace, a user
+// that is not mapped appears as the overflow id.
 func (h Host) Owner(path string) (int, error) {
 	info, err := os.Lstat(h.Root + path)
 	if err != nil {
@@ -61,13 +65,17 @@ func (h Host) Owner(path string) (int, error) {
 	return int(info.Sys().(*syscall.Stat_t).Uid), nil
 }
 
-// Writable asks the kernel with faccessat(2), for the effective user. A read-only mount is
-// not writable for root either.
+// Writable asks the kernel with faccessat(2), for the effective user. A
+// read-only mount is not writable for root either. On a kernel without
+// faccessat2(2) (Linux 5.8), package unix looks at the mode bits instead and
+// does not see the mount.
 func (h Host) Writable(path string) error {
 	return unix.Faccessat(unix.AT_FDCWD, h.Root+path, unix.W_OK, unix.AT_EACCESS)
 }
 
-// Attribute reads an extended attribute: getxattr(2).
+// Attribute reads an extended attribute: getxattr(2). Names that begin with
+// "trusted." are seen only with CAP_SYS_ADMIN in the initial user namespace:
+// xattr(7).
 func (h Host) Attribute(path, name string) string {
 	value := make([]byte, 64)
 	n, err := unix.Getxattr(h.Root+path, name, value)
@@ -77,7 +85,8 @@ func (h Host) Attribute(path, name string) string {
 	return string(value[:n])
 }
 
-// OpenLocked opens the directory and takes the lock.
+// OpenLocked opens the directory and takes the lock. O_RDONLY and not O_PATH,
+// because flock(2) refuses the latter with EBADF.
 func (h Host) OpenLocked(path string) (Directory, error) {
 	fd, err := unix.Open(h.Root+path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -111,6 +120,8 @@ func (d directory) FD() int { return int(d) }
 func (d directory) Close() error { return unix.Close(int(d)) }
 
 // kill sends SIGKILL. It is no error if the process is already gone.
+// cgroup.procs lists a process of another PID namespace as 0, which kill(2)
+// would take for the caller's own process group.
 func kill(pid string) error {
 	n, err := strconv.Atoi(pid)
 	if err != nil || n <= 0 {
@@ -122,8 +133,8 @@ func kill(pid string) error {
 	return nil
 }
 
-// Self returns this process as the caller, with the systemd manager that can create a scope
-// for it, if there is one.
+// Self returns this process as the caller, with the systemd manager that can
+// create a scope for it, if there is one.
 func Self() Caller {
 	c := Caller{Files: Host{}, PID: os.Getpid(), UID: os.Geteuid()}
 	if address := ManagerBus(os.Getenv, c.UID); address != "" {

@@ -9,19 +9,24 @@ import (
 	"time"
 )
 
-// Leaf is the cgroup of one run.
+// Leaf is the cgroup of one run. Its directory is open and locked until Remove,
+// so that no sweep takes it for one that was left.
 type Leaf struct {
 	Path  string
 	files Files
 	dir   Directory
 }
 
-// FD returns the descriptor of the directory for clone3(2) with CLONE_INTO_CGROUP (Linux
-// 5.7). The leaf owns it until Remove.
+// FD returns the descriptor of the directory for clone3(2) with
+// CLONE_INTO_CGROUP (Linux 5.7). The leaf owns it until Remove. clone3(2) fails
+// with EBUSY if the leaf gives controllers to children, and EACCES if the
+// caller could not move a process there: clone(2).
 func (l *Leaf) FD() int { return l.dir.FD() }
 
-// Kill kills every process in the leaf at once, including one that is being forked:
-// cgroup.kill, Linux 5.14. On an older kernel it sends SIGKILL until none is left.
+// Kill kills every process in the leaf at once, including one that is being
+// forked: cgroup.kill, Linux 5.14. On an older kernel it sends SIGKILL until
+// none is left. The file kills the processes of descendants, too. It returns
+// before they are gone: use [Leaf.Remove].
 func (l *Leaf) Kill() error {
 	err := l.files.WriteFile(l.Path+"/cgroup.kill", "1")
 	if missing(err) {
@@ -33,8 +38,11 @@ func (l *Leaf) Kill() error {
 	return nil
 }
 
-// killEach freezes the leaf, so that nothing can fork, and kills its processes; SIGKILL
-// also kills frozen processes.
+// killEach freezes the leaf, so that nothing can fork, and kills its processes;
+// SIGKILL also kills frozen processes. cgroup.freeze exists since Linux 5.2 and
+// takes effect some time after the write, so a process can still fork after the
+// list was read. Numbers can be used again between the list and kill(2), which
+// cgroup.kill rules out.
 func (l *Leaf) killEach() error {
 	if err := l.files.WriteFile(l.Path+"/cgroup.freeze", "1"); err != nil && !missing(err) {
 		return err
@@ -57,7 +65,8 @@ func (l *Leaf) killEach() error {
 	return errors.New("processes are still in it")
 }
 
-// members returns the processes of a cgroup and of those below it.
+// members returns the processes of a cgroup and of those below it. The list is
+// not ordered, may name a process twice, and leaves out zombies.
 func members(files Files, dir string) ([]string, error) {
 	text, err := files.ReadFile(dir + "/cgroup.procs")
 	if err != nil {
@@ -75,7 +84,8 @@ func members(files Files, dir string) ([]string, error) {
 	return pids, err
 }
 
-// Populated reports whether the leaf contains a process that was not reaped.
+// Populated reports whether the leaf or a cgroup below it contains a live
+// process. Zombies do not count: "[Un]populated Notification" in cgroup-v2.rst.
 func (l *Leaf) Populated() (bool, error) {
 	text, err := l.files.ReadFile(l.Path + "/cgroup.events")
 	if err != nil {
@@ -88,8 +98,10 @@ func (l *Leaf) Populated() (bool, error) {
 // removeFor is how long Remove tries if the context has no deadline.
 const removeFor = 2 * time.Second
 
-// Remove waits until the last process of the leaf is gone and removes the leaf. Call Kill
-// first. The leaf cannot be used afterwards, even if it could not be removed.
+// Remove waits until the last process of the leaf is gone and removes the leaf.
+// Call Kill first. The leaf cannot be used afterwards, even if it could not be
+// removed. The lock is released in any case, so that the sweep of a later run
+// removes what is left.
 func (l *Leaf) Remove(ctx context.Context) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -100,7 +112,9 @@ func (l *Leaf) Remove(ctx context.Context) error {
 	return errors.Join(err, l.dir.Close())
 }
 
-// rmdir retries while the kernel still holds the directory for an exiting process.
+// rmdir retries while the kernel still holds the directory for an exiting
+// process. EBUSY does not tell a process that is exiting from one that lives,
+// so a leaf that was not killed is found out only at the deadline.
 func (l *Leaf) rmdir(ctx context.Context) error {
 	pause := 100 * time.Microsecond
 	for {

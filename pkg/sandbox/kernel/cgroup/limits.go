@@ -6,7 +6,9 @@ import (
 	"strings"
 )
 
-// Limits are the limits of one leaf. Zero means no limit.
+// Limits are the limits of one leaf. Zero means no limit. Negative numbers are
+// like zero. Whoever is above the leaf may have lower limits, which then hold:
+// limits can be overcommitted.
 type Limits struct {
 	MemoryBytes int64
 	CPUPercent  int64 // of one processor; 250 is two and a half
@@ -14,8 +16,8 @@ type Limits struct {
 }
 
 // Controllers lists the controllers that the limits need, with the names in
-// cgroup.controllers. They always include memory and pids, which are also used for
-// measurement.
+// cgroup.controllers. They always include memory and pids, which are also used
+// for measurement.
 func (l Limits) Controllers() []string {
 	if l.CPUPercent > 0 {
 		return []string{"memory", "pids", "cpu"}
@@ -31,15 +33,22 @@ type setting struct {
 	optional bool
 }
 
-// cpuPeriod is the kernel's default period of cpu.max, in microseconds.
+// cpuPeriod is the kernel's default period of cpu.max, in microseconds. A
+// command that has used up its quota waits for the next period.
 const cpuPeriod = 100000
 
-// killTogether makes the kernel kill all processes of a leaf or none if memory runs out.
+// killTogether makes the kernel kill all processes of a leaf or none if memory
+// runs out. Without it, the kernel kills one process, and the command goes on
+// without it. A process with oom_score_adj -1000 is spared all the same:
+// cgroup-v2.rst.
 var killTogether = setting{file: "memory.oom.group", value: "1", readBack: "1"}
 
-// settings returns the settings for the limits, in the order in which they are written. page is
-// the size of a memory page in bytes; the kernel rounds memory.max down to a multiple of
-// it.
+// settings returns the settings for the limits, in the order in which they are
+// written. page is the size of a memory page in bytes; the kernel rounds
+// memory.max down to a multiple of it. memory.max alone bounds what is in
+// memory, and not what the kernel moves to swap, so memory.swap.max is 0.
+// pids.max counts threads; beyond it, fork(2) and clone(2) fail with EAGAIN.
+// cpu.max is quota and period in microseconds, of all processors together.
 func (l Limits) settings(page int64) []setting {
 	var list []setting
 	if l.MemoryBytes > 0 {
@@ -58,8 +67,9 @@ func (l Limits) settings(page int64) []setting {
 	return list
 }
 
-// minQuota is the smallest quota that the kernel accepts, in microseconds per period
-// (kernel/sched/core.c, min_cfs_quota_period).
+// minQuota is the smallest quota that the kernel accepts, in microseconds per
+// period (kernel/sched/core.c, min_cfs_quota_period). The kernel answers EINVAL
+// to a smaller one.
 const minQuota = 1000
 
 // apply writes the settings to a cgroup and reads each back.
@@ -72,6 +82,8 @@ func apply(files Files, dir string, settings []setting) error {
 	return nil
 }
 
+// The kernel may round a value or accept a part of it, which only reading it
+// back shows. ENOENT means that the controller is not enabled for this cgroup.
 func (s setting) apply(files Files, dir string) error {
 	path := dir + "/" + s.file
 	if err := files.WriteFile(path, s.value); err != nil {
@@ -90,8 +102,9 @@ func (s setting) apply(files Files, dir string) error {
 	return nil
 }
 
-// noSwap accepts that memory.swap.max is missing, in a kernel without swap accounting, if
-// the machine has no swap.
+// noSwap accepts that memory.swap.max is missing, in a kernel without swap
+// accounting, if the machine has no swap. /proc/swaps begins with a heading, so
+// it has one line more than there are areas.
 func noSwap(files Files, path string) error {
 	text, err := files.ReadFile("/proc/swaps")
 	if missing(err) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// hierarchy describes where cgroup file systems are mounted and in which cgroup the caller
-// is.
+// hierarchy describes where cgroup file systems are mounted and in which cgroup
+// the caller is.
 type hierarchy struct {
 	point string   // the mount point of the v2 file system; "" if not mounted
 	root  string   // the cgroup that is visible there
@@ -15,7 +15,9 @@ type hierarchy struct {
 	v1    []string // controllers that are mounted as v1
 }
 
-// readHierarchy reads /proc/self/mountinfo and /proc/self/cgroup: proc_pid_mountinfo(5), cgroups(7).
+// readHierarchy reads /proc/self/mountinfo and /proc/self/cgroup:
+// proc_pid_mountinfo(5), cgroups(7). Both files show paths relative to the root
+// of the reader's cgroup namespace: cgroup_namespaces(7).
 func readHierarchy(files Files) (hierarchy, error) {
 	mounts, err := files.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -28,8 +30,10 @@ func readHierarchy(files Files) (hierarchy, error) {
 	return h, nil
 }
 
-// parseMounts returns the first v2 mount and the controllers of all v1 mounts. The format
-// of a line is "36 35 98:0 /root /point options [tags] - fstype source superoptions".
+// parseMounts returns the first v2 mount and the controllers of all v1 mounts.
+// The format of a line is "36 35 98:0 /root /point options [tags] - fstype
+// source superoptions". Fields in brackets may be any number, so the type is
+// looked for after the dash. A line that has not this form is skipped.
 func parseMounts(text string) (h hierarchy) {
 	for line := range strings.Lines(text) {
 		before, after, found := strings.Cut(line, " - ")
@@ -48,7 +52,9 @@ func parseMounts(text string) (h hierarchy) {
 }
 
 // v1Controllers returns the controllers among the options of a v1 mount: of
-// "rw,cpu,cpuacct", but not of "rw,xattr,name=systemd".
+// "rw,cpu,cpuacct", but not of "rw,xattr,name=systemd". blkio is the name of io
+// in v1. A mount with a name only, as systemd makes one in a hybrid tree, has
+// no controller and does no harm.
 func v1Controllers(options string) (list []string) {
 	for option := range strings.SplitSeq(options, ",") {
 		if slices.Contains([]string{"memory", "pids", "cpu", "io", "blkio"}, option) {
@@ -58,13 +64,15 @@ func v1Controllers(options string) (list []string) {
 	return list
 }
 
-// unescape decodes the octal escapes of mountinfo: space, tab, newline and backslash.
+// unescape decodes the octal escapes of mountinfo: space, tab, newline and
+// backslash. Only these four are escaped: proc_pid_mountinfo(5).
 func unescape(path string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
 }
 
-// readOwn returns the caller's v2 cgroup, from the line "0::/path" of /proc/self/cgroup; ""
-// if there is none.
+// readOwn returns the caller's v2 cgroup, from the line "0::/path" of
+// /proc/self/cgroup; "" if there is none. The path may end in " (deleted)" if
+// the cgroup was removed; no directory has that name then.
 func readOwn(files Files) (string, error) {
 	text, err := files.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -78,8 +86,10 @@ func readOwn(files Files) (string, error) {
 	return "", nil
 }
 
-// dir returns the directory of a cgroup, or "" if the mount does not show it: a path with
-// ".." is outside the cgroup namespace.
+// dir returns the directory of a cgroup, or "" if the mount does not show it: a
+// path with ".." is outside the cgroup namespace. The kernel shows a cgroup
+// above the root of the namespace as "/..": cgroup_namespaces(7). A container
+// may have only a part of the hierarchy mounted, whose root is then not "/".
 func (h hierarchy) dir(cgroup string) string {
 	if h.point == "" || !strings.HasPrefix(cgroup, "/") || strings.Contains(cgroup+"/", "/../") {
 		return ""

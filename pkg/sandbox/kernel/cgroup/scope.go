@@ -11,10 +11,13 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// ManagerBus returns the D-Bus address of the user's systemd manager, or "" if there is
-// none. It tries DBUS_SESSION_BUS_ADDRESS, the socket that systemd creates in
-// XDG_RUNTIME_DIR and, for root, the system bus, whose manager is the machine's. It ignores
-// addresses that would start a program or use the network.
+// ManagerBus returns the D-Bus address of the user's systemd manager, or "" if
+// there is none. It tries DBUS_SESSION_BUS_ADDRESS, the socket that systemd
+// creates in XDG_RUNTIME_DIR and, for root, the system bus, whose manager is
+// the machine's. It ignores addresses that would start a program or use the
+// network. Such are unixexec: and tcp:. Whoever sets the environment chooses
+// the manager, and no more: what counts is that /proc shows the process in the
+// scope afterwards.
 func ManagerBus(getenv func(string) string, uid int) string {
 	for address := range strings.SplitSeq(getenv("DBUS_SESSION_BUS_ADDRESS"), ";") {
 		if strings.HasPrefix(address, "unix:path=") || strings.HasPrefix(address, "unix:abstract=") {
@@ -37,7 +40,8 @@ func ManagerBus(getenv func(string) string, uid int) string {
 	return ""
 }
 
-// property is the type (sv) in the array of StartTransientUnit, auxiliary its (sa(sv)).
+// property is the type (sv) in the array of StartTransientUnit, auxiliary its
+// (sa(sv)).
 type (
 	property struct {
 		Name  string
@@ -56,10 +60,13 @@ const (
 	scopeTimeout   = 5 * time.Second
 )
 
-// Scope returns a [Caller.Scope] that requests a transient scope with Delegate=yes from the
-// systemd manager at the address, and waits until /proc shows that the process is in it:
-// org.freedesktop.systemd1(5), systemd.scope(5). systemd removes the scope and every cgroup
-// below it when its last process has ended for any reason.
+// Scope returns a [Caller.Scope] that requests a transient scope with
+// Delegate=yes from the systemd manager at the address, and waits until /proc
+// shows that the process is in it: org.freedesktop.systemd1(5),
+// systemd.scope(5). systemd removes the scope and every cgroup below it when
+// its last process has ended for any reason. Without Delegate=yes, systemd may
+// change controllers in the cgroup at any time. The name is new each time,
+// because with mode "fail" an existing one is an error.
 func Scope(address string, files Files) func(context.Context, int) error {
 	return func(ctx context.Context, pid int) error {
 		ctx, cancel := context.WithTimeout(ctx, scopeTimeout)
@@ -72,6 +79,8 @@ func Scope(address string, files Files) func(context.Context, int) error {
 	}
 }
 
+// The reply says only that systemd has accepted the job. It refuses a pid that
+// is not of the caller's user.
 func startScope(ctx context.Context, address, name string, pid int) error {
 	conn, err := dbus.Connect(address, dbus.WithContext(ctx))
 	if err != nil {
@@ -91,8 +100,9 @@ func startScope(ctx context.Context, address, name string, pid int) error {
 	return nil
 }
 
-// awaitScope polls, because the reply to StartTransientUnit says that the job was queued,
-// not that it is done.
+// awaitScope polls, because the reply to StartTransientUnit says that the job
+// was queued, not that it is done. The kernel notifies nobody when a process is
+// moved.
 func awaitScope(ctx context.Context, files Files, name string) error {
 	for {
 		own, err := readOwn(files)
