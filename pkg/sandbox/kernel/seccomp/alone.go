@@ -2,14 +2,17 @@ package seccomp
 
 import "syscall"
 
-// Alone returns a profile for a command without namespaces, to be used in addition to
-// [DenyPrivilege]. It denies what namespaces would separate: System V and POSIX IPC objects
-// that have no file, changes of the limits and the priority of another process of the same
-// user and, unless inet is set, every socket except Unix ones. It also denies, as far as a
-// filter can, what a mount would prevent and no Landlock rule covers: set-group-ID bits,
-// and inotify(7), which needs only the caller's permission and so reveals changes in
-// directories that the command may not list. Calls about the caller itself, which name it
-// by 0, are allowed.
+// Alone returns a profile for a command without namespaces, to be used in
+// addition to [DenyPrivilege]. It denies what namespaces would separate: System
+// V and POSIX IPC objects that have no file, changes of the limits and the
+// priority of another process of the same user and, unless inet is set, every
+// socket except Unix ones. It also denies, as far as a filter can, what a mount
+// would prevent and no Landlock rule covers: set-group-ID bits, and inotify(7),
+// which needs only the caller's permission and so reveals changes in
+// directories that the command may not list. Calls about the caller itself,
+// which name it by 0, are allowed. A thread that names itself by its number is
+// denied too, because a filter does not know the number. kill(2) with -1 is
+// compared in 32 bits, as the kernel reads a pid_t.
 func Alone(inet bool) Profile {
 	p := Profile{Name: "alone", Default: Allow, Rules: []Rule{
 		{Calls: []string{
@@ -32,9 +35,10 @@ func Alone(inet bool) Profile {
 	return p
 }
 
-// NoSetGroupID returns a profile that denies set-group-ID bits, also on directories,
-// because a filter cannot tell what chmod(2) is applied to. It is used in addition to
-// [DenyPrivilege] if the group gives further rights: root's.
+// NoSetGroupID returns a profile that denies set-group-ID bits, also on
+// directories, because a filter cannot tell what chmod(2) is applied to. It is
+// used in addition to [DenyPrivilege] if the group gives further rights:
+// root's.
 func NoSetGroupID() Profile {
 	return Profile{Name: "no-set-group-id", Default: Allow, Rules: modeRules(sISGID, "leaves a set-group-ID program on the host, wherever the caller has a file")}
 }

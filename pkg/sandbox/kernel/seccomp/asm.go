@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// Asm is the program as text, one instruction a line: its index, the mnemonic of the kernel's bpf_asm, the operand,
-// for jumps the indexes they lead to (true first), and what the numbers mean on the architecture it was compiled for.
-// The text depends on nothing but the program and the tables.
+// Asm is the program as text, one instruction a line: its index, the mnemonic
+// of the kernel's bpf_asm, the operand, for jumps the indexes they lead to
+// (true first), and what the numbers mean on the architecture it was compiled
+// for. The text depends on nothing but the program and the tables.
 //
 //	0000  ld   [4]                      ; arch
 //	0001  jeq  #0xc000003e   0003 0002  ; AUDIT_ARCH_X86_64
@@ -26,8 +27,8 @@ func (p Program) Asm(a *Arch) string {
 	return b.String()
 }
 
-// line returns one instruction and the meaning of its number. word is the offset of the
-// word in the accumulator.
+// line returns one instruction and the meaning of its number. word is the
+// offset of the word in the accumulator.
 func (p Program) line(a *Arch, i int, word uint32) (line, note string) {
 	instruction := p[i]
 	k := instruction.K
@@ -45,7 +46,9 @@ func (p Program) line(a *Arch, i int, word uint32) (line, note string) {
 	return line, a.constantName(word, k)
 }
 
-// words returns for each instruction the offset of the word that was loaded last before it.
+// words returns for each instruction the offset of the word that was loaded
+// last before it. It relies on the order of Compile, where every way to a
+// comparison loads the same word last.
 func (p Program) words() []uint32 {
 	words := make([]uint32, len(p)+1)
 	for i := range p {

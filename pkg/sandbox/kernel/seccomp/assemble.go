@@ -2,7 +2,10 @@ package seccomp
 
 import "golang.org/x/net/bpf"
 
-// Opcodes of classic BPF that seccomp accepts. Source: linux/bpf_common.h, linux/filter.h.
+// Opcodes of classic BPF that seccomp accepts. Source: linux/bpf_common.h,
+// linux/filter.h. There are a few more that it accepts. It refuses all others
+// with EINVAL, and a load that is not aligned to 4 bytes or reaches beyond the
+// struct: seccomp_check_filter in kernel/seccomp.c.
 const (
 	opLoad     = 0x20 // BPF_LD|BPF_W|BPF_ABS: a 32-bit word of struct seccomp_data
 	opAnd      = 0x54 // BPF_ALU|BPF_AND|BPF_K
@@ -23,14 +26,14 @@ const (
 	offArgs   = 16
 )
 
-// low and high return the offsets of the halves of an argument: amd64 and arm64 are
-// little-endian.
+// low and high return the offsets of the halves of an argument: amd64 and arm64
+// are little-endian.
 func low(argument int) uint32  { return offArgs + 8*uint32(argument) }
 func high(argument int) uint32 { return low(argument) + 4 }
 
-// assembler builds a program from its last instruction to its first. BPF jumps only
-// forward, so the target of every jump is already placed when the jump is made, and
-// distances need no second pass.
+// assembler builds a program from its last instruction to its first. BPF jumps
+// only forward, so the target of every jump is already placed when the jump is
+// made, and distances need no second pass. Jt and Jf are 8 bits, ja is 32.
 type assembler struct {
 	back    []bpf.RawInstruction // the program, last instruction first
 	returns []label              // the latest return of each action
@@ -47,8 +50,9 @@ func (m *assembler) push(op uint16, k uint32) label {
 // distance returns how many instructions a jump pushed next would skip.
 func (m *assembler) distance(to label) int { return len(m.back) - int(to) - 1 }
 
-// ret returns the position of an instruction that returns the action. It reuses an earlier
-// one if that is near.
+// ret returns the position of an instruction that returns the action. It reuses
+// an earlier one if that is near. Half of the reach is left for what will be
+// put between it and the jumps to it.
 func (m *assembler) ret(a Action) label {
 	for i, at := range m.returns {
 		if m.back[at].K == uint32(a) {
@@ -76,7 +80,8 @@ func (m *assembler) load(offset uint32, to label) label {
 	return m.push(opLoad, offset)
 }
 
-// branch compares the accumulator with k and continues at yes or no.
+// branch compares the accumulator with k and continues at yes or no. A jump
+// that is pushed for no moves yes away by one, so yes must be one nearer.
 func (m *assembler) branch(op uint16, k uint32, yes, no label) label {
 	if yes == no {
 		return yes
@@ -97,8 +102,8 @@ func (m *assembler) within(to label, limit int) label {
 	return m.push(opJump, uint32(m.distance(to)))
 }
 
-// loaded returns the position after to if the instruction at to only loads the word that
-// the accumulator already holds.
+// loaded returns the position after to if the instruction at to only loads the
+// word that the accumulator already holds.
 func (m *assembler) loaded(offset uint32, to label) label {
 	if at := m.back[to]; at.Op == opLoad && at.K == offset {
 		return to - 1
@@ -106,7 +111,8 @@ func (m *assembler) loaded(offset uint32, to label) label {
 	return to
 }
 
-// program returns the instructions in order. start must be the position made last.
+// program returns the instructions in order. start must be the position made
+// last.
 func (m *assembler) program(start label) Program {
 	m.next(start)
 	out := make(Program, len(m.back))
@@ -116,7 +122,9 @@ func (m *assembler) program(start label) Program {
 	return out.trim()
 }
 
-// trim removes unreachable instructions: loads that every jump skips.
+// trim removes unreachable instructions: loads that every jump skips. The
+// kernel does not accept a program whose last instruction is not a return, or
+// that jumps beyond it: bpf_check_classic in net/core/filter.c.
 func (p Program) trim() Program {
 	reached := make([]bool, len(p)+1)
 	reached[0] = true

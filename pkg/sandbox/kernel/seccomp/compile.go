@@ -8,18 +8,21 @@ import (
 	"golang.org/x/net/bpf"
 )
 
-// Program is a filter in the kernel's form. Each element is a struct sock_filter
-// (linux/filter.h); struct sock_fprog points to the whole. It has 1 to 4096 instructions.
+// Program is a filter in the kernel's form. Each element is a struct
+// sock_filter (linux/filter.h); struct sock_fprog points to the whole. It has 1
+// to 4096 instructions. All programs of a thread may have 32768 instructions
+// together, where each further one counts 4 more (ENOMEM): seccomp(2).
 type Program []bpf.RawInstruction
 
-// Compile compiles the profile for one architecture. An error names the call and the
-// condition that cannot be compiled. Nothing must run without a profile that does not
-// compile.
+// Compile compiles the profile for one architecture. An error names the call
+// and the condition that cannot be compiled. Nothing must run without a profile
+// that does not compile.
 //
-// The program looks up the number in a balanced tree of ranges, so a call costs about as
-// many instructions as the binary logarithm of the number of calls with rules. Linux 5.11
-// and newer can answer a call that is decided by its number alone from a bitmap, without
-// running the program (kernel/seccomp.c, seccomp_cache_prepare).
+// The program looks up the number in a balanced tree of ranges, so a call costs
+// about as many instructions as the binary logarithm of the number of calls
+// with rules. Linux 5.11 and newer can answer a call that is decided by its
+// number alone from a bitmap, without running the program (kernel/seccomp.c,
+// seccomp_cache_prepare).
 func (p Profile) Compile(a *Arch) (Program, error) {
 	cases, err := p.cases(a)
 	if err != nil {
@@ -35,13 +38,15 @@ func (p Profile) Compile(a *Arch) (Program, error) {
 	return program, nil
 }
 
-// prologue adds the start of every program, which kills calls of foreign architectures and
-// x32 calls.
+// prologue adds the start of every program, which kills calls of foreign
+// architectures and x32 calls. The architecture is checked first, because the
+// number has a meaning only with it. It cannot be checked once and for all: one
+// process can make calls of several, on amd64 by int 0x80.
 func (m *assembler) prologue(a *Arch) label {
 	body := label(len(m.back) - 1)
 	if a.x32 {
-		// -1 is not an x32 call: tracers leave it behind and tests use it. It reaches no
-		// system call.
+		// -1 is not an x32 call: tracers leave it behind and tests use
+		// it. It reaches no system call.
 		minusOne := m.branch(opEqual, ^uint32(0), m.ret(Errno(eNOSYS)), m.ret(KillProcess))
 		body = m.branch(opAtLeast, x32Bit, minusOne, body)
 	}
@@ -61,7 +66,8 @@ type clause struct {
 	tests  []test
 }
 
-// cases collects the rules by call, sorted by number.
+// cases collects the rules by call, sorted by number. A call that only another
+// architecture has needs no rule here, because it has no number.
 func (p Profile) cases(a *Arch) ([]callCase, error) {
 	byNumber := make(map[uint32][]clause, 2*len(p.Rules))
 	for _, rule := range p.Rules {
@@ -88,8 +94,8 @@ func (p Profile) cases(a *Arch) ([]callCase, error) {
 	return cases, nil
 }
 
-// effective sorts clauses strictest first, preserving the order of equals, and drops those
-// that an unconditional one hides.
+// effective sorts clauses strictest first, preserving the order of equals, and
+// drops those that an unconditional one hides.
 func effective(clauses []clause) []clause {
 	slices.SortStableFunc(clauses, func(x, y clause) int { return cmp.Compare(x.action.rank(), y.action.rank()) })
 	for i, c := range clauses {
@@ -100,13 +106,15 @@ func effective(clauses []clause) []clause {
 	return clauses
 }
 
-// span is a range of numbers with the same rules: from first up to the next span's first.
+// span is a range of numbers with the same rules: from first up to the next
+// span's first.
 type span struct {
 	first uint32
 	rules []clause
 }
 
-// ranges covers all numbers with spans.
+// ranges covers all numbers with spans. Numbers in a gap of the table get the
+// default: the kernel answers ENOSYS to them as long as they stay unused.
 func (p Profile) ranges(a *Arch, cases []callCase) []span {
 	spans, covered := make([]span, 0, 2*len(cases)+2), uint32(0)
 	for _, c := range cases {
@@ -146,8 +154,11 @@ func (p Profile) constant(s span) (Action, bool) {
 	return 0, false
 }
 
-// unknown returns the answer for numbers that no table has: ENOSYS, as from a kernel
-// without the call, unless the profile's default is stricter.
+// unknown returns the answer for numbers that no table has: ENOSYS, as from a
+// kernel without the call, unless the profile's default is stricter. A program
+// falls back to an older call after ENOSYS, and takes EPERM for an answer to
+// this one. glibc did not fall back from clone3 in containers for that reason,
+// until the engines answered ENOSYS.
 func (p Profile) unknown() Action {
 	if enosys := Errno(eNOSYS); p.Default.rank() >= enosys.rank() {
 		return enosys
@@ -155,7 +166,8 @@ func (p Profile) unknown() Action {
 	return p.Default
 }
 
-// tree selects a span by binary search.
+// tree selects a span by binary search. Both halves are laid out before the
+// comparison, because the program is built backwards.
 func (m *assembler) tree(spans []span, otherwise Action) label {
 	if len(spans) == 1 {
 		return m.leaf(spans[0], otherwise)

@@ -2,10 +2,11 @@ package seccomp
 
 import "fmt"
 
-// test is a condition, in the width of the argument that it examines. The filter sees each
-// argument as 64 bits (struct seccomp_data, seccomp(2)), while the kernel reads an int as the
-// low 32 of them and a umode_t as the low 16. A test of more bits than the kernel reads would
-// be bypassed by setting the others.
+// test is a condition, in the width of the argument that it examines. The
+// filter sees each argument as 64 bits (struct seccomp_data, seccomp(2)), while
+// the kernel reads an int as the low 32 of them and a umode_t as the low 16. A
+// test of more bits than the kernel reads would be bypassed by setting the
+// others.
 type test struct {
 	Cond
 	width uint // 64, 32 or 16 bits
@@ -29,9 +30,12 @@ func (r Rule) tests(c *call) ([]test, error) {
 	return tests, nil
 }
 
-// in returns the condition reduced to the width. It returns an error if no argument of that
-// width can have the value: the condition would then never, or always, be true, which its
-// author cannot have meant.
+// in returns the condition reduced to the width. It returns an error if no
+// argument of that width can have the value: the condition would then never, or
+// always, be true, which its author cannot have meant. A negative int may be
+// written in 64 bits, as the compiler extends it; the upper half is then
+// dropped. The kernel drops it likewise and extends the lower one itself, so
+// what the caller puts there has no effect (CVE-2009-0029).
 func (c Cond) in(width uint) (test, error) {
 	all := ^uint64(0) >> (64 - width)
 	t := test{c, width}
@@ -63,7 +67,8 @@ func (m *assembler) test(t test, yes, no label) label {
 	return m.word(low(t.Arg), t.Op, uint32(t.Value), uint32(t.Mask), yes, no)
 }
 
-// word tests one 32-bit word.
+// word tests one 32-bit word. loaded saves a second load of the word in a chain
+// of comparisons, which is what noneOf makes.
 func (m *assembler) word(offset uint32, op Op, value, mask uint32, yes, no label) label {
 	if op == MaskedEqual {
 		return m.load(offset, m.and(mask, m.compare(Equal, value, yes, no)))
@@ -77,9 +82,9 @@ func (m *assembler) and(mask uint32, to label) label {
 	return m.push(opAnd, mask)
 }
 
-// compare compares the accumulator with a 32-bit value. BPF has the unsigned comparisons
-// JEQ, JGT, JGE and JSET only; the others are one of these with its branches exchanged
-// (Documentation/networking/filter.rst of the kernel).
+// compare compares the accumulator with a 32-bit value. BPF has the unsigned
+// comparisons JEQ, JGT, JGE and JSET only; the others are one of these with its
+// branches exchanged (Documentation/networking/filter.rst of the kernel).
 func (m *assembler) compare(op Op, value uint32, yes, no label) label {
 	switch op {
 	case Equal:
@@ -98,8 +103,9 @@ func (m *assembler) compare(op Op, value uint32, yes, no label) label {
 	return m.branch(opBits, value, yes, no) // AnyBit
 }
 
-// wide tests a 64-bit argument, its high word first, because classic BPF loads and compares
-// words of 32 bits. Only if the high words are equal do the low words decide.
+// wide tests a 64-bit argument, its high word first, because classic BPF loads
+// and compares words of 32 bits. Only if the high words are equal do the low
+// words decide.
 func (m *assembler) wide(t test, yes, no label) label {
 	value, above := uint32(t.Value), uint32(t.Value>>32)
 	mask, maskAbove := uint32(t.Mask), uint32(t.Mask>>32)

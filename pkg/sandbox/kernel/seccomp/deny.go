@@ -53,12 +53,30 @@ const (
 	personalityQuery = 0xffffffff // personality(2): return the present one
 )
 
-// DenyPrivilege returns the profile of every run. It does not affect programs that mind
-// their own business. Calls that reach for the kernel, another process or the outside are
-// denied with the errno of a kernel without the feature, or of a missing privilege. The
-// profile does not replace the other mechanisms; most of these calls fail already for lack
-// of a capability. It ensures that a mistake in one mechanism is not enough, and that the
-// kernel code behind these calls cannot be reached at all.
+// DenyPrivilege returns the profile of every run. It does not affect programs
+// that mind their own business. Calls that reach for the kernel, another
+// process or the outside are denied with the errno of a kernel without the
+// feature, or of a missing privilege. The profile does not replace the other
+// mechanisms; most of these calls fail already for lack of a capability. It
+// ensures that a mistake in one mechanism is not enough, and that the kernel
+// code behind these calls cannot be reached at all.
+//
+// What Why does not say of some of them:
+//   - setns: its descriptor may come from a process outside. It can be a pidfd
+//     since Linux 5.8, for several namespaces at once.
+//   - unshare: the flags that remain separate only what threads share, and need
+//     no capability: unshare(2).
+//   - clone: the flags are the first argument on amd64 and arm64, the second on
+//     s390: clone(2). CLONE_NEWTIME shares its bit with the exit signal, so
+//     clone(2) cannot have it.
+//   - bpf, perf_event_open, userfaultfd: the kernel has switches for
+//     unprivileged use (kernel.unprivileged_bpf_disabled,
+//     kernel.perf_event_paranoid, vm.unprivileged_userfaultfd), which machines
+//     set differently. userfaultfd(2) lets a process stop the kernel in the
+//     middle of a copy from its memory, for as long as it likes, which makes
+//     races easy to win.
+//   - personality: READ_IMPLIES_EXEC makes readable memory executable.
+//     MMAP_PAGE_ZERO maps page zero at the next execve(2): personality(2).
 func DenyPrivilege() Profile {
 	rules := []Rule{
 		{Calls: []string{"ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd"},
@@ -113,38 +131,42 @@ func DenyPrivilege() Profile {
 	return Profile{Name: DenyPrivilegeName, Default: Allow, Rules: append(rules, socketRules()...)}
 }
 
-// tracing are the calls with which one process reads or controls another: ptrace(2),
-// process_vm_readv(2). The kernel requires the same user and, with Landlock, a process in
-// the same domain or below it, which excludes every process outside the command.
+// tracing are the calls with which one process reads or controls another:
+// ptrace(2), process_vm_readv(2). The kernel requires the same user and, with
+// Landlock, a process in the same domain or below it, which excludes every
+// process outside the command.
 var tracing = []string{"ptrace", "process_vm_readv", "process_vm_writev"}
 
-// namespaces are the calls with which a process creates and joins namespaces that its own
-// user namespace owns; mounts are those with which it mounts in them. The kernel requires
-// capabilities in the user namespace that owns what is changed, and the command has none in
-// its own: user_namespaces(7).
+// namespaces are the calls with which a process creates and joins namespaces
+// that its own user namespace owns; mounts are those with which it mounts in
+// them. The kernel requires capabilities in the user namespace that owns what
+// is changed, and the command has none in its own: user_namespaces(7).
 var (
 	namespaces = []string{"unshare", "clone", "setns", "chroot", "sethostname", "setdomainname"}
 	mounts     = []string{"mount", "umount2", "pivot_root", "mount_setattr", "move_mount", "open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick"}
 )
 
 // Openings are the parts of what [DenyPrivilege] denies that a command needs.
+// They weaken the second line only: what the kernel asks of the caller stays.
 type Openings struct {
 	Tracing    bool // of its own processes
 	Namespaces bool // in user namespaces of its own
 	Mounts     bool // there
 }
 
-// DenyPrivilegeBut returns [DenyPrivilege] without the rules that the openings remove.
+// DenyPrivilegeBut returns [DenyPrivilege] without the rules that the openings
+// remove.
 //
-// Without its rules on [tracing], debuggers can trace what the command itself has started.
-// A tracee inherits the filter, and the kernel applies it after a tracer has changed the
-// call (Linux 4.8, commit 93e35efb8de4), so tracing gives access to nothing that the
-// command could not call itself.
+// Without its rules on [tracing], debuggers can trace what the command itself
+// has started. A tracee inherits the filter, and the kernel applies it after a
+// tracer has changed the call (Linux 4.8, commit 93e35efb8de4), so tracing
+// gives access to nothing that the command could not call itself.
 //
-// Without the rules on namespaces, and on mounts in them, two kinds remain denied: cgroup
-// namespaces, because in one a process could mount a cgroup file system, where the limits
-// of the command and of the other processes in its cgroup are files that the caller owns;
-// and time namespaces, which nothing needs.
+// Without the rules on namespaces, and on mounts in them, two kinds remain
+// denied: cgroup namespaces, because in one a process could mount a cgroup file
+// system, where the limits of the command and of the other processes in its
+// cgroup are files that the caller owns; and time namespaces, which nothing
+// needs.
 func DenyPrivilegeBut(o Openings) Profile {
 	p := DenyPrivilege()
 	var open []string
@@ -168,17 +190,22 @@ func DenyPrivilegeBut(o Openings) Profile {
 	return p
 }
 
-// setuidRules keep the command from leaving behind a program that gives the caller's
-// identity to whoever runs it: the work space belongs to the host, where no nosuid mount
-// protects it (CVE-2019-3843, CVE-2019-3844; systemd.exec(5), RestrictSUIDSGID=).
-// Set-group-ID bits remain possible, because shared directories use them; [NoSetGroupID]
-// denies them as well.
+// setuidRules keep the command from leaving behind a program that gives the
+// caller's identity to whoever runs it: the work space belongs to the host,
+// where no nosuid mount protects it (CVE-2019-3843, CVE-2019-3844;
+// systemd.exec(5), RestrictSUIDSGID=). Set-group-ID bits remain possible,
+// because shared directories use them; [NoSetGroupID] denies them as well. A
+// bit that was there before stays, and a file that is renamed keeps it. In a
+// directory with the set-group-ID bit, new directories get that bit from the
+// kernel, which no filter sees.
 func setuidRules() []Rule {
 	return append(modeRules(sISUID, "leaves a set-user-ID program on the host"),
 		Rule{Calls: []string{"openat2"}, Action: Errno(eNOSYS), Why: "its mode is in memory, where a filter cannot look; callers fall back to openat"})
 }
 
-// modeRules deny every call that sets a given mode bit on a file.
+// modeRules deny every call that sets a given mode bit on a file. mkdir(2) is
+// missing: the kernel ignores the set-user-ID and set-group-ID bits of its
+// mode. openat2(2) must be denied elsewhere, since its mode is in memory.
 func modeRules(bit uint64, why string) []Rule {
 	var rules []Rule
 	for call, mode := range map[string]int{"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2} {
@@ -192,8 +219,10 @@ func modeRules(bit uint64, why string) []Rule {
 	return rules
 }
 
-// terminalRules deny injecting input into the terminal that the sandbox shares with the
-// user.
+// terminalRules deny injecting input into the terminal that the sandbox shares
+// with the user. Since Linux 6.2 the kernel can refuse TIOCSTI by itself
+// (dev.tty.legacy_tiocsti); older ones need a controlling terminal only. The
+// request is an unsigned int, so the filter compares 32 bits: CVE-2019-7303.
 func terminalRules() []Rule {
 	ioctl := []string{"ioctl"}
 	return []Rule{
@@ -206,9 +235,12 @@ func terminalRules() []Rule {
 	}
 }
 
-// socketRules allow the address families and protocols that programs use, and deny the
-// others like a kernel without them. Landlock's TCP rules do not cover MPTCP, SMC and SCTP
-// sockets, so those remain denied here.
+// socketRules allow the address families and protocols that programs use, and
+// deny the others like a kernel without them. Landlock's TCP rules do not cover
+// MPTCP, SMC and SCTP sockets, so those remain denied here. The errno is the
+// one of socket(2) for a family or protocol that the kernel lacks, on which
+// programs go on without it. An existing socket that is passed in (SCM_RIGHTS)
+// is not affected.
 func socketRules() []Rule {
 	socket := []string{"socket"}
 	rules := []Rule{
@@ -232,7 +264,8 @@ func socketRules() []Rule {
 			When: append([]Cond{{Arg: 0, Op: Equal, Value: afInet6}}, noneOf(2, ipprotoIP, ipprotoTCP, ipprotoUDP, ipprotoICMPv6, ipprotoUDPLite)...)})
 }
 
-// noneOf returns conditions that are true if the argument is none of the values.
+// noneOf returns conditions that are true if the argument is none of the
+// values.
 func noneOf(argument int, values ...uint64) []Cond {
 	conds := make([]Cond, len(values))
 	for i, value := range values {

@@ -14,9 +14,10 @@ const (
 	getActionAvail = 2 // SECCOMP_GET_ACTION_AVAIL (Linux 4.14)
 )
 
-// Fprog returns the third argument of seccomp(SECCOMP_SET_MODE_FILTER, flags, …). It
-// points into p's memory, so p must stay reachable until the call returns. p must not be
-// empty.
+// Fprog returns the third argument of seccomp(SECCOMP_SET_MODE_FILTER, flags,
+// …). It points into p's memory, so p must stay reachable until the call
+// returns. p must not be empty. The number of instructions is 16 bits there; a
+// [Program] of Compile fits.
 func (p Program) Fprog() *unix.SockFprog {
 	return &unix.SockFprog{Len: uint16(len(p)), Filter: (*unix.SockFilter)(unsafe.Pointer(unsafe.SliceData(p)))}
 }
@@ -24,10 +25,15 @@ func (p Program) Fprog() *unix.SockFprog {
 // Fails to compile if the layouts that Fprog relies on differ.
 var _ = [1]struct{}{}[unsafe.Sizeof(unix.SockFilter{})-unsafe.Sizeof(Program{}[0])]
 
-// Install installs the program permanently on the calling thread and everything that it
-// starts from then on. The thread must have no_new_privs set (prctl(2),
-// PR_SET_NO_NEW_PRIVS) or CAP_SYS_ADMIN in its user namespace. flags are FlagLog and
-// similar; without FlagTSync, the process's other threads are not affected.
+// Install installs the program permanently on the calling thread and everything
+// that it starts from then on. The thread must have no_new_privs set (prctl(2),
+// PR_SET_NO_NEW_PRIVS) or CAP_SYS_ADMIN in its user namespace. flags are
+// FlagLog and similar; without FlagTSync, the process's other threads are not
+// affected. seccomp(2) fails with EACCES without one of these, EINVAL for a
+// program that the kernel does not accept, and ENOMEM if there are too many
+// instructions. The package runtime moves goroutines between threads: lock the
+// thread before and never unlock it, or set FlagTSync. It must not be called
+// with FlagNewListener, whose result is a descriptor.
 func (p Program) Install(flags uint32) error {
 	if len(p) == 0 || len(p) > maxProgram {
 		return fmt.Errorf("seccomp: a program of %d instructions cannot be installed", len(p))
@@ -42,9 +48,11 @@ func (p Program) Install(flags uint32) error {
 	return nil
 }
 
-// Probe asks the kernel whether programs of this package can be installed. It changes
-// nothing. The error wraps [errors.ErrUnsupported] if they cannot, and is another error if
-// the query was refused.
+// Probe asks the kernel whether programs of this package can be installed. It
+// changes nothing. The error wraps [errors.ErrUnsupported] if they cannot, and
+// is another error if the query was refused. SECCOMP_GET_ACTION_AVAIL and
+// KillProcess came with the same version, so an older kernel answers EINVAL to
+// the operation.
 func Probe() error {
 	for _, action := range []Action{KillProcess, Errno(ePERM), Allow} {
 		value := uint32(action & actionMask)
@@ -60,7 +68,9 @@ func Probe() error {
 	return nil
 }
 
-// Bytes returns the program as the kernel takes it, an array of struct sock_filter.
+// Bytes returns the program as the kernel takes it, an array of struct
+// sock_filter. It is what bwrap(1) reads from --add-seccomp-fd. The result
+// shares p's memory.
 func Bytes(p Program) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(p))), len(p)*int(unsafe.Sizeof(p[0])))
 }

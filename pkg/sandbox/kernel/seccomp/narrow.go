@@ -2,11 +2,13 @@ package seccomp
 
 import "syscall"
 
-// Narrowing returns the profile of what one command of a session is denied in addition to
-// the session's own filters. With noNetwork it can create only Unix and netlink sockets.
-// With noMetadata it cannot change the mode, owner, times or attributes of any file, which
-// landlock(7) does not restrict, and it can make only those ioctl(2) requests that are
-// known not to change them.
+// Narrowing returns the profile of what one command of a session is denied in
+// addition to the session's own filters. With noNetwork it can create only Unix
+// and netlink sockets. With noMetadata it cannot change the mode, owner, times
+// or attributes of any file, which landlock(7) does not restrict, and it can
+// make only those ioctl(2) requests that are known not to change them. io_uring
+// would do both without a call, and is denied by [DenyPrivilege]. A file that
+// was opened before stays open, and write(2) changes its modification time.
 func Narrowing(noNetwork, noMetadata bool) Profile {
 	p := Profile{Name: "narrowing", Default: Allow}
 	if noNetwork {
@@ -31,9 +33,13 @@ func Narrowing(noNetwork, noMetadata bool) Profile {
 	return p
 }
 
-// Requests of ioctl(2): the start of the ranges of 256 requests for terminals and for
-// sockets, which do not concern files, and further requests that change only what may be
-// written. Source: asm-generic/ioctls.h, linux/sockios.h, linux/fs.h, linux/fiemap.h.
+// Requests of ioctl(2): the start of the ranges of 256 requests for terminals
+// and for sockets, which do not concern files, and further requests that change
+// only what may be written. Source: asm-generic/ioctls.h, linux/sockios.h,
+// linux/fs.h, linux/fiemap.h. The first range also has the requests that every
+// descriptor knows: FIONREAD, FIONBIO, FIOCLEX. In the others, TIOCGPTN and
+// TIOCSPTLCK are what openpty(3) needs, and FICLONE and FICLONERANGE need a
+// descriptor that is open for writing.
 const (
 	terminals               = 0x5400
 	sockets                 = 0x8900

@@ -7,7 +7,9 @@ import (
 	"syscall"
 )
 
-// ociProfile is LinuxSeccomp of the OCI runtime specification: opencontainers/runtime-spec, config-linux.md, "Seccomp".
+// ociProfile is LinuxSeccomp of the OCI runtime specification:
+// opencontainers/runtime-spec, config-linux.md, "Seccomp". Pointers tell a
+// field that is missing from one that is 0.
 type ociProfile struct {
 	DefaultAction   string       `json:"defaultAction"`
 	DefaultErrnoRet *uint        `json:"defaultErrnoRet"`
@@ -31,22 +33,23 @@ type ociArg struct {
 }
 
 // ParseOCI parses a profile file: the JSON object under linux.seccomp of an OCI
-// configuration. name is used in messages. If a profile asks for anything that this package
-// does not do exactly, the error names it: an unknown or repeated field, system call,
-// action, operator, flag or architecture, an argument index outside 0 to 5, or a listener.
-// Docker's own extensions (archMap, includes, excludes, comment) are such unknown fields.
+// configuration. name is used in messages. If a profile asks for anything that
+// this package does not do exactly, the error names it: an unknown or repeated
+// field, system call, action, operator, flag or architecture, an argument index
+// outside 0 to 5, or a listener. Docker's own extensions (archMap, includes,
+// excludes, comment) are such unknown fields.
 //
 // Differences from container engines, each of them more restrictive:
-//   - calls of other architectures are killed even if "architectures" lists them; the native one must
-//     be listed if the list is not empty;
-//   - names of calls that exist only on other architectures are ignored; a name that no architecture
-//     has is an error;
-//   - if rules with different actions match one call, the strictest wins; in libseccomp an unconditional
-//     rule wins;
+//   - calls of other architectures are killed even if "architectures" lists
+//     them; the native one must be listed if the list is not empty;
+//   - names of calls that exist only on other architectures are ignored; a name
+//     that no architecture has is an error;
+//   - if rules with different actions match one call, the strictest wins; in
+//     libseccomp an unconditional rule wins;
 //   - an argument is compared in the width that the kernel reads.
 //
-// As in runc, conditions of one rule on the same argument are alternatives; they need not
-// all be true.
+// As in runc, conditions of one rule on the same argument are alternatives;
+// they need not all be true.
 func ParseOCI(name string, text []byte, a *Arch) (Profile, error) {
 	fail := func(err error) (Profile, error) { return Profile{}, fmt.Errorf("seccomp profile %q: %w", name, err) }
 	var oci ociProfile
@@ -77,7 +80,9 @@ func ParseOCI(name string, text []byte, a *Arch) (Profile, error) {
 	return p, nil
 }
 
-// rules returns the entry as rules.
+// rules returns the entry as rules. With a repeated index, each condition
+// becomes a rule of its own with the same action, so that one of them is
+// enough.
 func (s ociSyscall) rules() ([]Rule, error) {
 	if len(s.Names) == 0 {
 		return nil, errors.New("names is empty")
@@ -140,6 +145,8 @@ func (a ociArg) cond() (Cond, error) {
 	return c, nil
 }
 
+// SCMP_ACT_KILL is KillThread, as in libseccomp. The errno of SCMP_ACT_TRACE is
+// what the tracer reads with PTRACE_GETEVENTMSG.
 func ociAction(name string, errnoRet *uint) (Action, error) {
 	if errnoRet != nil && (*errnoRet == 0 || *errnoRet > maxErrno) {
 		return 0, fmt.Errorf("errno %d is not 1 to %d", *errnoRet, maxErrno)
@@ -181,6 +188,8 @@ const ociArches = " SCMP_ARCH_X86 SCMP_ARCH_X86_64 SCMP_ARCH_X32 SCMP_ARCH_ARM S
 	" SCMP_ARCH_MIPS64N32 SCMP_ARCH_MIPSEL SCMP_ARCH_MIPSEL64 SCMP_ARCH_MIPSEL64N32 SCMP_ARCH_PPC SCMP_ARCH_PPC64 SCMP_ARCH_PPC64LE" +
 	" SCMP_ARCH_S390 SCMP_ARCH_S390X SCMP_ARCH_PARISC SCMP_ARCH_PARISC64 SCMP_ARCH_RISCV64 SCMP_ARCH_LOONGARCH64 SCMP_ARCH_M68K SCMP_ARCH_SH SCMP_ARCH_SHEB "
 
+// An empty list is a profile for the architecture on which it is used, as in
+// libseccomp.
 func checkArchitectures(names []string, a *Arch) error {
 	native := len(names) == 0
 	for _, name := range names {

@@ -1,16 +1,18 @@
 package seccomp
 
-// msgFastOpen is MSG_FASTOPEN of linux/socket.h, which connects while it sends, unseen by
-// every hook of connect(2): tcp_sendmsg_fastopen in net/ipv4/tcp.c.
+// msgFastOpen is MSG_FASTOPEN of linux/socket.h, which connects while it sends,
+// unseen by every hook of connect(2): tcp_sendmsg_fastopen in net/ipv4/tcp.c.
 const msgFastOpen = 0x20000000
 
 // Sockets returns the profile of what is denied of socket(2) in addition to
-// [DenyPrivilege]. With tcpAlone, the only internet protocol is TCP, because the rules of
-// landlock(7) on ports cover only TCP. With noUnix, the only Unix sockets are the pairs of
-// socketpair(2) that stay connected to each other: streams and SOCK_SEQPACKET. A datagram
-// socket of a pair, which SOCK_RAW creates as well, can send and connect to another
-// address, and pass descriptors there: unix(7); net/unix/af_unix.c, unix_create,
-// unix_dgram_sendmsg, unix_dgram_connect.
+// [DenyPrivilege]. With tcpAlone, the only internet protocol is TCP, because
+// the rules of landlock(7) on ports cover only TCP. With noUnix, the only Unix
+// sockets are the pairs of socketpair(2) that stay connected to each other:
+// streams and SOCK_SEQPACKET. A datagram socket of a pair, which SOCK_RAW
+// creates as well, can send and connect to another address, and pass
+// descriptors there: unix(7); net/unix/af_unix.c, unix_create,
+// unix_dgram_sendmsg, unix_dgram_connect. A connected socket of the pair cannot
+// be connected again: EISCONN for streams and SOCK_SEQPACKET.
 func Sockets(tcpAlone, noUnix bool) Profile {
 	const sockStream, sockSeqpacket = 1, 5
 	p := Profile{Name: "sockets", Default: Allow}

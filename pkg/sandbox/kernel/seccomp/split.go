@@ -2,12 +2,15 @@ package seccomp
 
 import "slices"
 
-// Split divides a profile in two: what it says about every call but one, and what it says
-// about that call. Both together answer as the profile does. A process can thus load the
-// first, make the call, and have what it starts load the second.
+// Split divides a profile in two: what it says about every call but one, and
+// what it says about that call. Both together answer as the profile does. A
+// process can thus load the first, make the call, and have what it starts load
+// the second.
 //
-// A profile that allows the call only under conditions, and denies it otherwise, is divided
-// into one that denies it.
+// A profile that allows the call only under conditions, and denies it
+// otherwise, is divided into one that denies it. It is for seccomp(2) and
+// execve(2): a filter concerns the thread that installs it from that moment on,
+// so one that denies what its installer has yet to do must come later.
 func (p Profile) Split(call string) (rest, only Profile) {
 	rest, only = p, Profile{Name: p.Name + ": " + call, Default: Allow, Flags: p.Flags}
 	rest.Rules = make([]Rule, 0, len(p.Rules)+1)
@@ -35,9 +38,12 @@ func (p Profile) Split(call string) (rest, only Profile) {
 	return rest, only
 }
 
-// Mark returns a profile that keeps a process from changing the resource limit RLIMIT_RTTIME
-// of any process, which then is an unchangeable mark of what it was started for: getrlimit(2).
-// The limit itself concerns only processes with a real-time policy.
+// Mark returns a profile that keeps a process from changing the resource limit
+// RLIMIT_RTTIME of any process, which then is an unchangeable mark of what it
+// was started for: getrlimit(2). The limit itself concerns only processes with
+// a real-time policy. A limit is inherited by fork(2) and kept by execve(2),
+// and everybody with the same user id can read it by /proc/PID/limits or
+// prlimit(2).
 func Mark() Profile {
 	const why = "tells the processes of one command from those of another"
 	return Profile{Name: "mark", Default: Allow, Rules: []Rule{

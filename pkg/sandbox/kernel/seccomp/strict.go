@@ -8,10 +8,11 @@ import (
 	"io"
 )
 
-// decodeStrict decodes one JSON value with nothing after it. A field that is unknown,
-// written in another case or repeated is an error; encoding/json alone would accept "Names"
-// for "names", and the last of two fields. A profile that is read otherwise than its author
-// or another engine reads it would allow other calls than they believe.
+// decodeStrict decodes one JSON value with nothing after it. A field that is
+// unknown, written in another case or repeated is an error; encoding/json alone
+// would accept "Names" for "names", and the last of two fields. A profile that
+// is read otherwise than its author or another engine reads it would allow
+// other calls than they believe.
 func decodeStrict(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := checkFields(d); err != nil {
@@ -25,7 +26,9 @@ func decodeStrict(text []byte, v any) error {
 	return d.Decode(v)
 }
 
-// checkFields reads one value and checks the names of all its fields.
+// checkFields reads one value and checks the names of all its fields. It asks
+// only whether some object may have the field; that each is in its place is
+// checked by the second decoding.
 func checkFields(d *json.Decoder) error {
 	var open []map[string]bool // the fields seen in each enclosing object; nil for an array
 	key := false               // the next token is a field's name
@@ -58,8 +61,9 @@ func checkFields(d *json.Decoder) error {
 	return nil
 }
 
-// checkField refuses a field that no object of a profile has, and one that its object already
-// had. The names are those of the OCI runtime specification: config-linux.md, "Seccomp".
+// checkField refuses a field that no object of a profile has, and one that its
+// object already had. The names are those of the OCI runtime specification:
+// config-linux.md, "Seccomp".
 func checkField(name string, seen map[string]bool) error {
 	switch name {
 	case "defaultAction", "defaultErrnoRet", "architectures", "flags", "syscalls",
