@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // Files gives access to cgroups and to /proc: the host's ([Host]), or a test's.
@@ -36,4 +37,9 @@ type Directory interface {
 // error of the leaf: a leaf that is in use is held by its creator.
 var errLocked = errors.New("held by another process")
 
-func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+// missing reports whether a cgroup or one of its files is gone. ENODEV is the
+// answer to a read or a write of a file that was opened before its cgroup was
+// removed: kernfs_fop_write_iter in fs/kernfs/file.c.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENODEV)
+}

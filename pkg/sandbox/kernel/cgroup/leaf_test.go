@@ -102,6 +102,29 @@ func TestLeafFaults(t *testing.T) {
 	t.Error("100 operations were not enough")
 }
 
+// TestLeafSweptWhileWritten : a leaf that another process removes before it is locked is replaced by one with another name.
+// A file that was opened before the removal answers ENODEV, one that is opened later ENOENT.
+func TestLeafSweptWhileWritten(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.ENOENT, syscall.ENODEV} {
+		k, d := delegation(t)
+		swept := ""
+		k.fault = func(op, name string) error {
+			if op != "write" || swept != "" && !strings.HasPrefix(name, swept) {
+				return nil
+			}
+			if swept == "" {
+				swept, _, _ = strings.Cut(name, "/memory.")
+				delete(k.groups, strings.TrimPrefix(swept, k.point))
+			}
+			return errno
+		}
+		leaf, err := d.NewLeaf(Limits{MemoryBytes: 1 << 20})
+		if err != nil || leaf == nil || leaf.Path == swept {
+			t.Errorf("%v: swept %s, got %+v, %v", errno, swept, leaf, err)
+		}
+	}
+}
+
 // TestLimitThatDoesNotStick : the kernel's answer is what counts, not that the write went through.
 func TestLimitThatDoesNotStick(t *testing.T) {
 	k, d := delegation(t)
