@@ -3,6 +3,8 @@ package catalog
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"reflect"
@@ -70,8 +72,10 @@ type workTreeText struct {
 }
 
 type credentialText struct {
-	Path string   `yaml:"path"`
-	Only []string `yaml:"only"`
+	Path     string   `yaml:"path"`
+	Only     []string `yaml:"only"`
+	Service  bool     `yaml:"service"`
+	Anywhere []string `yaml:"anywhere"`
 }
 
 type pathsText struct {
@@ -213,12 +217,87 @@ func (in pathsText) write(t *testing.T, out *bytes.Buffer) {
 	}
 	out.WriteString("var rules = []Rule{\n")
 	for _, r := range in.rules() {
-		if r.Pattern != strings.ToLower(r.Pattern) {
-			t.Errorf("data/paths.yaml: classes: %q has upper case", r.Pattern)
-		}
+		r.Pattern = strings.ToLower(r.Pattern)
 		row(out, r)
 	}
+	out.WriteString("}\n\nvar lists = []List{\n")
+	for _, l := range in.lists() {
+		row(out, l)
+	}
 	out.WriteString("}\n")
+}
+
+// lists are the paths that expressions of policies know as paths.NAME.
+func (in pathsText) lists() (all []protected.List) {
+	var files, services []string
+	for _, c := range in.Credentials {
+		for _, part := range c.Anywhere {
+			files = append(files, "~/"+part, "/**/"+part)
+		}
+		if c.Service {
+			services = append(append(services, c.patterns("~/**/")...), c.patterns("/**/")...)
+		}
+	}
+	for name, patterns := range map[string][]string{
+		"agent_settings":      in.class("agent-settings", anyDotted),
+		"credential_files":    files,
+		"credentials":         in.homeCredentials(),
+		"ethos":               in.class("ethos", anyDotted),
+		"ethos_state":         in.class("ethos-state", anyDotted),
+		"machine_secrets":     append(in.class("credentials", fromRoot), in.MachineSecrets...),
+		"service_credentials": services,
+		"shell_startup":       in.class("shell-startup", anyDotted),
+	} {
+		slices.Sort(patterns)
+		patterns = slices.Compact(patterns)
+		sum := sha256.Sum256([]byte(strings.Join(patterns, "\n")))
+		all = append(all, protected.List{Name: name, Patterns: patterns, Digest: hex.EncodeToString(sum[:])})
+	}
+	slices.SortFunc(all, func(a, b protected.List) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// anyDotted accepts the patterns that wildcards of a command do not match unless they are written for it: "*" matches no
+// name that begins with a dot.
+func anyDotted(pattern string) bool { return strings.ContainsAny(pattern[:1], "./~") }
+
+func fromRoot(pattern string) bool { return pattern[0] == '/' }
+
+// class returns the accepted patterns of a class as the functions of expressions take them.
+func (in pathsText) class(name string, accepted func(string) bool) (patterns []string) {
+	for _, r := range in.rules() {
+		if r.Class != name || !accepted(r.Pattern) {
+			continue
+		}
+		pattern, root := strings.CutPrefix(r.Pattern, "./")
+		if !root && !strings.ContainsAny(pattern[:1], "/~") {
+			pattern = "**/" + pattern
+		}
+		patterns = append(patterns, pattern)
+	}
+	return patterns
+}
+
+func (in pathsText) homeCredentials() (patterns []string) {
+	for _, c := range in.Credentials {
+		patterns = append(patterns, c.patterns("~/")...)
+	}
+	return patterns
+}
+
+// patterns are those of the paths that hold the secret, below a directory.
+func (c credentialText) patterns(below string) (all []string) {
+	path, dir := strings.CutSuffix(below+c.Path, "/")
+	switch {
+	case !dir:
+		return []string{path}
+	case len(c.Only) == 0:
+		return []string{path + "/**"}
+	}
+	for _, part := range c.Only {
+		all = append(all, path+"/"+part)
+	}
+	return all
 }
 
 func (in pathsText) unique(t *testing.T, name string, list []string) {
@@ -244,17 +323,8 @@ func (in pathsText) rules() (list []protected.Rule) {
 			list = append(list, protected.Rule{Class: class, Pattern: at + "/" + part})
 		}
 	}
-	for _, c := range in.Credentials {
-		path, dir := strings.CutSuffix(strings.ToLower("~/"+c.Path), "/")
-		switch {
-		case !dir:
-			list = append(list, protected.Rule{Class: "credentials", Pattern: path})
-		case len(c.Only) == 0:
-			list = append(list, protected.Rule{Class: "credentials", Pattern: path + "/**"})
-		}
-		for _, part := range c.Only {
-			list = append(list, protected.Rule{Class: "credentials", Pattern: path + "/" + part})
-		}
+	for _, pattern := range in.homeCredentials() {
+		list = append(list, protected.Rule{Class: "credentials", Pattern: pattern})
 	}
 	for class, patterns := range in.Classes {
 		for _, pattern := range patterns {
@@ -262,7 +332,7 @@ func (in pathsText) rules() (list []protected.Rule) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b protected.Rule) int {
-		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Pattern, b.Pattern))
+		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(strings.ToLower(a.Pattern), strings.ToLower(b.Pattern)))
 	})
 	return list
 }

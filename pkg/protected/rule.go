@@ -28,3 +28,15 @@ func Caches() []string { return caches }
 
 // DotDirs lists dotted names of directories. The caller must not change the slice.
 func DotDirs() []string { return dotDirs }
+
+// List is a list of paths that expressions of policies know as paths.NAME. Its patterns are those of
+// doublestar: "/" at the beginning is the root and "~/" the home directory; "**/" stands for any
+// directory, "/**/" for any that an absolute path names. Others begin in the work space.
+type List struct {
+	Name     string
+	Patterns []string
+	Digest   string // the SHA-256 of the patterns, in hex
+}
+
+// Lists lists the lists, sorted by name. The caller must not change the slice.
+func Lists() []List { return lists }

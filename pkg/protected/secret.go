@@ -82,17 +82,9 @@ func Sensitive(word, home string) bool {
 			return true
 		}
 	}
-	rest, ok := strings.CutPrefix(word, "~/")
-	if !ok && home != "" {
-		rest, ok = strings.CutPrefix(word, strings.TrimSuffix(home, "/")+"/")
-	}
-	if !ok {
-		rest, ok = strings.CutPrefix(word, "/root/")
-	}
-	for _, all := range [...]string{"/home/", "/Users/"} {
-		if below, in := strings.CutPrefix(word, all); in && !ok {
-			_, rest, ok = strings.Cut(below, "/")
-		}
+	rest, ok := BelowHome(word)
+	if below, in := strings.CutPrefix(word, strings.TrimSuffix(home, "/")+"/"); in && home != "" {
+		rest, ok = below, true
 	}
 	base := path.Base(word)
 	for _, k := range keys {
@@ -102,4 +94,23 @@ func Sensitive(word, home string) bool {
 	}
 	return ok && HoldsCredentials(path.Clean(rest)) || strings.HasPrefix(word, "/etc/ssh/ssh_host_") && strings.HasSuffix(word, "_key") ||
 		strings.HasPrefix(word, "/proc/") && path.Base(word) == "environ"
+}
+
+// BelowHome returns the part of a path below the home directory of any user, which may be written as
+// "~/", as "~user/" or as a usual path of home directories.
+func BelowHome(path string) (rest string, ok bool) {
+	if rest, ok = strings.CutPrefix(path, "/root/"); ok {
+		return rest, true
+	}
+	if strings.HasPrefix(path, "~") && !strings.HasPrefix(path, "~+") && !strings.HasPrefix(path, "~-") { // directories of the shell
+		_, rest, ok = strings.Cut(path, "/")
+		return rest, ok
+	}
+	for _, all := range [...]string{"/home/", "/Users/"} {
+		if below, in := strings.CutPrefix(path, all); in {
+			_, rest, ok = strings.Cut(below, "/")
+			return rest, ok
+		}
+	}
+	return "", false
 }
