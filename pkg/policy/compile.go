@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/google/cel-go/cel"
@@ -31,7 +32,8 @@ func compile(when string) (*ast.AST, []mistake) {
 	if issues.Err() != nil {
 		var all []mistake
 		for _, e := range issues.Errors() {
-			all = append(all, mistake{offsetOf(when, e.Location.Line(), e.Location.Column()), meant(env, e.Message)})
+			at := offsetOf(when, e.Location.Line(), e.Location.Column())
+			all = append(all, mistake{at, meant(env, e.Message, string([]rune(when)[at:]))})
 		}
 		return nil, all
 	}
@@ -58,12 +60,18 @@ func (f *file) rule(w *written) *rule {
 	return &rule{ceiling: f.ceiling, Policy: w.Policy, digest: digestOf(&w.Policy), need: needOf(checked), reads: readsOf(checked), expr: expression{checked: checked}}
 }
 
-// meant adds a similar known name to the message about an unknown name.
-func meant(env *cel.Env, message string) string {
+// meant adds a similar known name to the message about an unknown name, with which text
+// begins.
+func meant(env *cel.Env, message, text string) string {
 	rest, ok := strings.CutPrefix(message, "undeclared reference to '")
 	word, _, _ := strings.Cut(rest, "'")
 	if !ok {
 		return message
+	}
+	if word+"." == pathsPrefix {
+		chosen := strings.TrimLeftFunc(strings.TrimPrefix(text, pathsPrefix), isNamePart)
+		word = strings.TrimSuffix(text, chosen)
+		return "undeclared reference to '" + word + "': the lists are " + strings.Join(constantNames(), ", ")
 	}
 	var names []string
 	for name := range env.Functions() {
@@ -81,6 +89,9 @@ func meant(env *cel.Env, message string) string {
 	}
 	return message
 }
+
+// isNamePart reports whether a character can be part of the name of a variable or a field.
+func isNamePart(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }
 
 // structs finds literals of record types, which could only mislead.
 func structs(a *ast.AST) []mistake {
@@ -112,7 +123,7 @@ func offsetOf(text string, line, column int) int {
 func badPatterns(a *ast.AST) []mistake {
 	var all []mistake
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a), ast.AllMatcher()) {
-		if e.Kind() != ast.CallKind || !slices.Contains([]string{"glob", "touches"}, e.AsCall().FunctionName()) {
+		if e.Kind() != ast.CallKind || !slices.Contains([]string{"glob", "names", "touches"}, e.AsCall().FunctionName()) {
 			continue
 		}
 		for _, arg := range literals(e.AsCall().Args()) {

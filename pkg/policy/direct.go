@@ -163,11 +163,11 @@ func (d *direct) ident(name string) (any, bool) {
 			return s.value, s.ok
 		}
 	}
-	v, ok := variable(name)
-	if !ok {
-		return nil, false
+	if v, ok := variable(name); ok {
+		return fieldValue(v.from(d.in))
 	}
-	return fieldValue(v.from(d.in))
+	list, ok := constant(name)
+	return list, ok
 }
 
 func (d *direct) selected(n *node) (any, bool) {

@@ -88,10 +88,14 @@ func (c chance) input() *Input {
 	return in
 }
 
-// literalsOf lists the strings in an expression.
+// literalsOf lists the strings in an expression, and paths of its constants.
 func literalsOf(n *node) (all []string) {
 	if text, ok := n.value.(string); ok {
 		all = append(all, strings.Trim(strings.ReplaceAll(text, "**", "a"), "^$"))
+	}
+	patterns, _ := constant(n.name)
+	for _, p := range patterns {
+		all = append(all, strings.ReplaceAll(p, "**", "a"))
 	}
 	for _, part := range n.of {
 		all = append(all, literalsOf(part)...)

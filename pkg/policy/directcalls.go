@@ -72,6 +72,9 @@ func applyWords(name string, args []any) (any, bool) {
 	case "glob":
 		hit, err := matchGlob(text(0), text(1))
 		return hit, err == nil
+	case "names":
+		hit, err := namesAny(texts(args[0]), text(1))
+		return hit, err == nil
 	case "under":
 		return isUnder(text(0), text(1)), true
 	case "scratch":
@@ -139,6 +142,9 @@ func parts[T any](list any) []T {
 }
 
 func texts(list any) []string {
+	if all, ok := list.([]string); ok {
+		return all
+	}
 	all := make([]string, lengthOf(list))
 	for i := range all {
 		element, _ := elementOf(list, i)

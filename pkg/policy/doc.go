@@ -20,11 +20,12 @@
 //
 // The variables are action, actor, shell, git, files, tool, capabilities, tool_capabilities,
 // catalog, findings, repo and incomplete, with the types of the structs of pkg/record and their
-// JSON names. The functions are glob, under, runs, executes, option, unresolved, touches, scratch,
-// domain, host, hosts, remote, unlisted, unseen and loopback, and the strings, lists, sets and math
-// extensions of CEL. There is no clock, no network and no file system. A word that is not static
-// (null in the record) is "" in an expression; unresolved distinguishes the two. Raw JSON, such as
-// action.input, is its text.
+// JSON names. The constants are the lists of protected.Lists, as paths.NAME. The functions are
+// glob, names, under, runs, executes, option, unresolved, touches, scratch, domain, host, hosts,
+// remote, unlisted, unseen and loopback, and the strings, lists, sets and math extensions of CEL.
+// There is no clock, no network and no file system. A word that is not static (null in the record)
+// is "" in an expression; unresolved distinguishes the two. Raw JSON, such as action.input, is its
+// text.
 //
 // # Limits
 //

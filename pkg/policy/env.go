@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/ext"
 )
 
@@ -52,7 +53,18 @@ func newEnvironment() (*cel.Env, error) {
 	for i := range variables {
 		options = append(options, cel.Variable(variables[i].name, v.celType(variables[i].is)))
 	}
+	for _, name := range constantNames() {
+		options = append(options, cel.Constant(name, types.NewListType(types.StringType), constantValue(name)))
+	}
 	return cel.NewEnv(append(options, functionOptions(v.schema)...)...)
+}
+
+// constantValue returns the value of a constant, or nil for any other name.
+func constantValue(name string) ref.Val {
+	if list, ok := constant(name); ok {
+		return types.NewStringList(types.DefaultTypeAdapter, list)
+	}
+	return nil
 }
 
 // activation provides the variables of one record to an evaluation. It creates each when it is

@@ -105,7 +105,7 @@ func (costs) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
 	case "touches":
 		cost := 1 + sizeOf(args[0])*sizeOf(args[1])
 		return &cost
-	case "runs", "executes", "option", "unresolved", "hosts", "remote", "unlisted", "unseen":
+	case "names", "runs", "executes", "option", "unresolved", "hosts", "remote", "unlisted", "unseen":
 		cost := 1 + sizeOf(args[0])
 		return &cost
 	}

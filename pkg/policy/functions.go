@@ -16,6 +16,7 @@ import (
 // functionOptions declares the functions of the policy language. All are strict, total over their types but for a malformed pattern, and pure.
 //
 //	glob(pattern, value) bool             doublestar match of the whole value
+//	names([patterns], word) bool          the word names a path among the patterns
 //	under(path, dir) bool                 path is dir or below it, by text
 //	runs(shell, name) bool                the script runs the command
 //	runs(shell, name, [words]) bool       … with all of words among its arguments, in that order
@@ -46,6 +47,7 @@ func functionOptions(s *schema) []cel.EnvOption {
 	args := func(of ...*types.Type) []*types.Type { return of }
 	return []cel.EnvOption{
 		cel.Function("glob", cel.Overload("glob_string_string", args(text, text), truth, cel.BinaryBinding(celGlob))),
+		cel.Function("names", cel.Overload("names_list_string", args(texts, text), truth, cel.BinaryBinding(celNames))),
 		cel.Function("under", cel.Overload("under_string_string", args(text, text), truth, cel.BinaryBinding(celUnder))),
 		cel.Function("scratch", cel.Overload("scratch_string", args(text), truth, cel.UnaryBinding(celScratch))),
 		cel.Function("domain", cel.Overload("domain_string_string", args(text, text), truth, cel.BinaryBinding(celDomain))),
@@ -69,6 +71,10 @@ func functionOptions(s *schema) []cel.EnvOption {
 
 func celGlob(pattern, value ref.Val) ref.Val {
 	return truthOr(matchGlob(string(pattern.(types.String)), string(value.(types.String))))
+}
+
+func celNames(patterns, word ref.Val) ref.Val {
+	return truthOr(namesAny(stringsOf(patterns), string(word.(types.String))))
 }
 
 func celUnder(p, dir ref.Val) ref.Val {
@@ -150,6 +156,9 @@ func truthOr(truth bool, err error) ref.Val {
 
 // stringsOf converts a list whose elements the type checker has proven to be strings.
 func stringsOf(list ref.Val) []string {
+	if all, ok := list.Value().([]string); ok { // a constant
+		return all
+	}
 	var all []string
 	for it := list.(traits.Lister).Iterator(); it.HasNext() == types.True; {
 		all = append(all, string(it.Next().(types.String)))

@@ -68,6 +68,7 @@ func TestLoadFaults(t *testing.T) {
 		{"kind twice", change("    effect", "    on: [exec, exec]\n    effect"), `names "exec" twice`},
 		{"no kinds", change("    effect", "    on: []\n    effect"), "on is empty"},
 		{"not bool", change(`runs(shell, "make")`, "size(git)"), `policy "mine.no_make": when: when must be a bool, this is int`},
+		{"unknown list", change(`runs(shell, "make")`, "touches(files, paths.foo)"), `mine.yml:6:26: policy "mine.no_make": when: undeclared reference to 'paths.foo': the lists are paths.agent_settings, `},
 		{"unknown variable", change(`runs(shell, "make")`, "shel.parsed"), `mine.yml:6:11: policy "mine.no_make": when: undeclared reference to 'shel'`},
 		{"unknown field", change(`runs(shell, "make")`, "shell.parse"), `mine.yml:6:16: policy "mine.no_make": when: undefined field 'parse'`},
 		{"wrong type", change(`runs(shell, "make")`, "actor.mode == 1"), `mine.yml:6:22: policy "mine.no_make": when: found no matching overload`},

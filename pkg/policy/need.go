@@ -16,11 +16,13 @@ type deriver struct {
 	scope map[string]string // iteration variable over a list of strings → the fact it ranges over
 }
 
-// readsOf lists the variables that a checked expression reads, sorted.
+// readsOf lists the variables and constants that a checked expression reads, sorted.
 func readsOf(a *ast.AST) []string {
 	var all []string
 	for _, r := range a.ReferenceMap() {
-		if _, ok := variable(r.Name); ok && r.Value == nil && !slices.Contains(all, r.Name) {
+		_, isVariable := variable(r.Name)
+		_, isConstant := constant(r.Name)
+		if (isVariable || isConstant) && !slices.Contains(all, r.Name) {
 			all = append(all, r.Name)
 		}
 	}
@@ -78,6 +80,8 @@ func (d deriver) call(c ast.CallExpr) need {
 		return d.runs(args)
 	case "glob":
 		return d.atom(matches, d.factOf(args[1]), args[0])
+	case "names":
+		return d.names(args)
 	case "touches":
 		return d.touches(args)
 	}
@@ -95,10 +99,34 @@ func (d deriver) runs(args []ast.Expr) need {
 	return conjunction(parts)
 }
 
-// touches is exact if the patterns are literals.
+// names is exact if the patterns are a constant.
+func (d deriver) names(args []ast.Expr) need {
+	if args[0].Kind() != ast.IdentKind {
+		return need{}
+	}
+	if _, ok := constant(args[0].AsIdent()); !ok {
+		return need{}
+	}
+	return known(namesIn, d.factOf(args[1]), args[0].AsIdent())
+}
+
+// touches is exact for a list of paths, or for one of its elements, if the patterns are literals or
+// a constant.
 func (d deriver) touches(args []ast.Expr) need {
-	fact := d.factOf(args[0])
-	if !factNamed(fact).isPaths() || args[1].Kind() != ast.ListKind {
+	paths := args[0]
+	if paths.Kind() == ast.ListKind && len(paths.AsList().Elements()) == 1 {
+		paths = paths.AsList().Elements()[0]
+	}
+	fact := d.factOf(paths)
+	if !factNamed(fact).isPaths() {
+		return known(someValue, d.factOf(args[0]), "")
+	}
+	if args[1].Kind() == ast.IdentKind {
+		if _, ok := constant(args[1].AsIdent()); ok {
+			return known(touchedIn, fact, args[1].AsIdent())
+		}
+	}
+	if args[1].Kind() != ast.ListKind {
 		return known(someValue, fact, "")
 	}
 	var options []need

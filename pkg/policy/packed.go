@@ -41,7 +41,7 @@ func (p *packer) head(tag uint64, e ast.Expr) {
 	variable := ""
 	if r, ok := p.checked.ReferenceMap()[e.ID()]; ok {
 		overloads, variable = r.OverloadIDs, r.Name
-		if r.Value != nil {
+		if _, ok := constant(r.Name); r.Value != nil && !ok {
 			p.refuse("constant " + r.Name)
 		}
 	}

@@ -32,6 +32,8 @@ const (
 	matches                 // some value of the fact matches the glob value
 	someValue               // the fact is a list with elements
 	touched                 // some path of the fact may be among the pattern value
+	touchedIn               // some path of the fact may be among the patterns of the constant value
+	namesIn                 // some value of the fact names a path among the patterns of the constant value
 )
 
 // fact is a part of a record that a need can test: all values of one field, wherever it occurs in
@@ -249,6 +251,15 @@ func (n *need) met(s *sight) bool {
 		return false
 	case touched:
 		return s.touches(n.fact, n.value)
+	case touchedIn:
+		patterns, _ := constant(n.value)
+		return slices.ContainsFunc(patterns, func(pattern string) bool { return s.touches(n.fact, pattern) })
+	case namesIn:
+		patterns, _ := constant(n.value)
+		return slices.ContainsFunc(s.of(n.fact), func(v string) bool {
+			hit, err := namesAny(patterns, v)
+			return hit || err != nil
+		})
 	}
 	for _, v := range s.of(n.fact) {
 		if n.accepts(v) {

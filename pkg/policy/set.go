@@ -40,7 +40,7 @@ type Set struct {
 type rule struct {
 	Policy
 	need   need
-	reads  []string // the variables that it reads
+	reads  []string // the variables and constants that it reads
 	digest string
 	expr   expression
 	// ceiling marks a policy that the machine's administrator has defined or amended.
@@ -83,6 +83,11 @@ func (s *Set) seal() *Set {
 		digests[i] = r.ID + " " + r.digest + "\n"
 		if slices.Contains(r.reads, "catalog") {
 			digests[i] += "catalog " + catalogDigest() + "\n"
+		}
+		for _, name := range r.reads {
+			if list, ok := listNamed(name); ok {
+				digests[i] += name + " " + list.Digest + "\n"
+			}
 		}
 	}
 	slices.Sort(digests)

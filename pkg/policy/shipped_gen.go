@@ -2179,6 +2179,16 @@ var shippedPolicies = []shippedPolicy{
 					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env.production"},
 				}},
 				need{op: someValue, fact: 20 /* Shell.reads */},
+				need{op: anyOf, of: []need{
+					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.ssh/id_*"},
+					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.aws/credentials"},
+					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.netrc"},
+					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.git-credentials"},
+					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.kube/config"},
+					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env"},
+					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env.local"},
+					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env.production"},
+				}},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 20 /* Shell.reads */},

@@ -94,7 +94,7 @@ func policyLiteral(p *Policy) string {
 	return out.String()
 }
 
-var opNames = []string{"always", "never", "all", "anyOf", "equals", "differs", "matches", "someValue", "touched"}
+var opNames = []string{"always", "never", "all", "anyOf", "equals", "differs", "matches", "someValue", "touched", "touchedIn", "namesIn"}
 
 func needLiteral(n *need) string {
 	var out strings.Builder

@@ -41,7 +41,7 @@ func (u *unpacker) head() (tag uint64, id int64) {
 	}
 	variable, overloads := u.text(), u.texts()
 	if variable != "" {
-		u.refs[id] = ast.NewIdentReference(variable, nil)
+		u.refs[id] = ast.NewIdentReference(variable, constantValue(variable))
 	} else if len(overloads) > 0 {
 		u.refs[id] = ast.NewFunctionReference(overloads...)
 	}
