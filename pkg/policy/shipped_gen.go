@@ -1722,7 +1722,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "protected.agent_settings", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"agent-settings\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"{**,~}/.claude/settings*.json\", \"{**,~}/.codex/**\", \"{**,~}/.gemini/settings.json\", \"{**,~}/.cursor/hooks.json\", \"{**,~}/.cursor/mcp.json\", \"**/.mcp.json\", \"~/.claude.json\", \"{**,~}/.opencode/plugin/**\", \"**/.github/hooks/**\"])",
+			When:      "files.exists(f, f.protected == \"agent-settings\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, paths.agent_settings)",
 			Message:   "This changes the settings of an agent{paths}, among them the hooks that hold it to these rules.",
 			Remedy:    "Propose the change to the person, who can make it.",
 			Protected: true,
@@ -1735,35 +1735,21 @@ var shippedPolicies = []shippedPolicy{
 				need{op: differs, fact: 53 /* File.op */, value: "read"},
 				need{op: differs, fact: 53 /* File.op */, value: "list"},
 			}},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.claude/settings*.json"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.claude/settings*.json"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.codex/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.codex/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.gemini/settings.json"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.gemini/settings.json"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.cursor/hooks.json"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.cursor/hooks.json"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.cursor/mcp.json"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.cursor/mcp.json"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.mcp.json"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.claude.json"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.opencode/plugin/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.opencode/plugin/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.github/hooks/**"},
+			need{op: touchedIn, fact: 21 /* Shell.writes */, value: "paths.agent_settings"},
 		}},
-		reads:  []string{"files", "shell"},
-		digest: "1964e01834421ad0c9e013d80fcad2a33cc844883b5158d201a024b597b11210",
-		from:   70585, to: 71300,
+		reads:  []string{"files", "paths.agent_settings", "shell"},
+		digest: "bca47f1b145ed4b84c3bd463ef9e93da22989b7e125927b3e706cf99142e4b62",
+		from:   70585, to: 71094,
 	},
 	{
 		policy: Policy{
 			ID: "protected.ethos", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"ethos\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"coding_ethos.yml\", \"repo_config.yaml\", \".coding-ethos/**\"])",
+			When:      "files.exists(f, f.protected == \"ethos\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, paths.ethos)",
 			Message:   "This changes the rules or the records of ethos{paths}.",
 			Remedy:    "Propose the change to the person, who can make it.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 58, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 62, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1772,23 +1758,21 @@ var shippedPolicies = []shippedPolicy{
 				need{op: differs, fact: 53 /* File.op */, value: "read"},
 				need{op: differs, fact: 53 /* File.op */, value: "list"},
 			}},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "coding_ethos.yml"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "repo_config.yaml"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: ".coding-ethos/**"},
+			need{op: touchedIn, fact: 21 /* Shell.writes */, value: "paths.ethos"},
 		}},
-		reads:  []string{"files", "shell"},
-		digest: "003e668a9ce6b413d4b3a3443fb039e8d2ac26c1262d52973983bdeaab56cb04",
-		from:   71300, to: 71826,
+		reads:  []string{"files", "paths.ethos", "shell"},
+		digest: "d7508d6dbc51fd17e4a02c4df9642bcf4c3a141f4d957d6921432c962a37a5f8",
+		from:   71094, to: 71576,
 	},
 	{
 		policy: Policy{
 			ID: "protected.persistence", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "(files.exists(f, f.protected == \"shell-startup\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zshenv,zprofile,zlogin,kshrc,cshrc,tcshrc,inputrc,xprofile,xinitrc,pam_environment}\", \"~/.config/fish/**\", \"~/.config/environment.d/**\",\n    \"~/.ssh/{authorized_keys,authorized_keys2,config,rc,environment}\", \"~/.config/{systemd,autostart}/**\", \"~/.local/share/systemd/**\", \"~/Library/{LaunchAgents,LaunchDaemons}/**\",\n    \"/etc/{cron*,anacrontab,crontab,profile,profile.d,bash.bashrc,environment,rc.local,init.d,systemd,ld.so.preload,ld.so.conf.d,sudoers.d,sudoers,passwd,shadow,pam.d,udev,xdg/autostart}{,/**}\",\n    \"/var/spool/{cron,at}/**\", \"/{lib,usr/lib}/systemd/**\", \"/Library/Launch{Agents,Daemons}/**\"]))\n  && !(shell.writes.exists(w, w.by == \"chmod\") && shell.writes.all(w, w.op == \"mode\" && w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[46]00$|^go(-|=$)|^go-rwx$\"))))\n|| shell.commands.exists(c, c.name == \"crontab\" && !option(c, \"l\", []) && !c.argv.exists(a, a in [\"--help\", \"-V\"])\n  || c.name in [\"at\", \"batch\"] && !option(c, \"lVcd\", []) && !c.argv.exists(a, a == \"--help\")\n  || c.name == \"systemctl\" && c.argv.exists(a, a in [\"enable\", \"link\", \"edit\", \"preset\", \"set-environment\", \"import-environment\"])\n  || c.name == \"launchctl\" && c.argv.exists(a, a in [\"load\", \"bootstrap\", \"submit\", \"enable\"])\n  || c.name == \"loginctl\" && c.argv.exists(a, a == \"enable-linger\")\n  || c.name in [\"update-rc.d\", \"chkconfig\", \"schtasks\"]\n  || c.name in [\"dbus-send\", \"busctl\", \"gdbus\"] && c.argv.exists(a, a.contains(\"org.freedesktop.systemd1\")) && c.argv.exists(a, a.matches(\"(Start|Enable|Stop|Restart|Reload|Mask|Link|Kill|SetUnit|Reboot|PowerOff|StartTransient)\")))",
+			When:      "(files.exists(f, f.protected == \"shell-startup\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, paths.shell_startup) || touches(shell.writes, [\"~/.ssh/{authorized_keys,authorized_keys2,config,rc,environment}\", \"/etc/{passwd,shadow,sudoers,sudoers.d/**}\"]))\n  && !(shell.writes.exists(w, w.by == \"chmod\") && shell.writes.all(w, w.op == \"mode\" && w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[46]00$|^go(-|=$)|^go-rwx$\"))))\n|| shell.commands.exists(c, c.name == \"crontab\" && !option(c, \"l\", []) && !c.argv.exists(a, a in [\"--help\", \"-V\"])\n  || c.name in [\"at\", \"batch\"] && !option(c, \"lVcd\", []) && !c.argv.exists(a, a == \"--help\")\n  || c.name == \"systemctl\" && c.argv.exists(a, a in [\"enable\", \"link\", \"edit\", \"preset\", \"set-environment\", \"import-environment\"])\n  || c.name == \"launchctl\" && c.argv.exists(a, a in [\"load\", \"bootstrap\", \"submit\", \"enable\"])\n  || c.name == \"loginctl\" && c.argv.exists(a, a == \"enable-linger\")\n  || c.name in [\"update-rc.d\", \"chkconfig\", \"schtasks\"]\n  || c.name in [\"dbus-send\", \"busctl\", \"gdbus\"] && c.argv.exists(a, a.contains(\"org.freedesktop.systemd1\")) && c.argv.exists(a, a.matches(\"(Start|Enable|Stop|Restart|Reload|Mask|Link|Kill|SetUnit|Reboot|PowerOff|StartTransient)\")))",
 			Message:   "This leaves something behind that runs later by itself, outside the sandbox{paths}.",
 			Remedy:    "Start what the task needs in this session, in the foreground.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 82, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 86, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1797,78 +1781,16 @@ var shippedPolicies = []shippedPolicy{
 				need{op: differs, fact: 53 /* File.op */, value: "read"},
 				need{op: differs, fact: 53 /* File.op */, value: "list"},
 			}},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.bashrc"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.bash_profile"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.bash_login"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.bash_logout"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.profile"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.zshrc"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.zshenv"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.zprofile"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.zlogin"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.kshrc"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.cshrc"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.tcshrc"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.inputrc"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.xprofile"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.xinitrc"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.pam_environment"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.config/fish/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.config/environment.d/**"},
+			need{op: touchedIn, fact: 21 /* Shell.writes */, value: "paths.shell_startup"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.ssh/authorized_keys"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.ssh/authorized_keys2"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.ssh/config"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.ssh/rc"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.ssh/environment"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.config/systemd/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.config/autostart/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.local/share/systemd/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/Library/LaunchAgents/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/Library/LaunchDaemons/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/cron*"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/cron*/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/anacrontab"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/anacrontab/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/crontab"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/crontab/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/profile"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/profile/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/profile.d"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/profile.d/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/bash.bashrc"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/bash.bashrc/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/environment"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/environment/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/rc.local"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/rc.local/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/init.d"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/init.d/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/systemd"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/systemd/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/ld.so.preload"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/ld.so.preload/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/ld.so.conf.d"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/ld.so.conf.d/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/sudoers.d"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/sudoers.d/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/sudoers"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/sudoers/**"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/passwd"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/passwd/**"},
 			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/shadow"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/shadow/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/pam.d"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/pam.d/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/udev"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/udev/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/xdg/autostart"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/xdg/autostart/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/var/spool/cron/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/var/spool/at/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/lib/systemd/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/usr/lib/systemd/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/Library/LaunchAgents/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "/Library/LaunchDaemons/**"},
+			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/sudoers"},
+			need{op: touched, fact: 21 /* Shell.writes */, value: "/etc/sudoers.d/**"},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: anyOf, of: []need{
@@ -1917,9 +1839,9 @@ var shippedPolicies = []shippedPolicy{
 				}},
 			}},
 		}},
-		reads:  []string{"files", "shell"},
-		digest: "4ff2484bd471486c3d31252a6091b78b703f2962660b62b56c19309b77dc5dd5",
-		from:   71826, to: 77130,
+		reads:  []string{"files", "paths.shell_startup", "shell"},
+		digest: "fb209818efcc20df4e2b5e93a0331e975955ea0951b0600cb1830ec220f1fff4",
+		from:   71576, to: 76437,
 	},
 	{
 		policy: Policy{
@@ -1929,7 +1851,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This reaches for the sandbox or the kernel around the command.",
 			Remedy:    "Work inside the boundary; what the task lacks is declared in repo_config.yaml by the person.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 136, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 141, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1993,7 +1915,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   77130, to: 80432,
+		from:   76437, to: 79739,
 	},
 	{
 		policy: Policy{
@@ -2003,7 +1925,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 183, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 188, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2017,7 +1939,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "24cad162a574b4519d1d4977709f5752b3db85be0493036f5d302ea6841718d7",
-		from:   80432, to: 84587,
+		from:   79739, to: 83894,
 	},
 	{
 		policy: Policy{
@@ -2027,7 +1949,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts another agent without its guards, or changes what one runs.",
 			Remedy:    "Do the work in this session; a person starts other agents and sets them up.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 205, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 210, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2047,7 +1969,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   84587, to: 86608,
+		from:   83894, to: 85915,
 	},
 	{
 		policy: Policy{
@@ -2096,7 +2018,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
-		from:   86608, to: 88544,
+		from:   85915, to: 87851,
 	},
 	{
 		policy: Policy{
@@ -2111,7 +2033,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   88544, to: 88925,
+		from:   87851, to: 88232,
 	},
 	{
 		policy: Policy{
@@ -2126,7 +2048,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   88925, to: 89234,
+		from:   88232, to: 88541,
 	},
 	{
 		policy: Policy{
@@ -2144,13 +2066,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   89234, to: 92547,
+		from:   88541, to: 91854,
 	},
 	{
 		policy: Policy{
 			ID: "secrets.read", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\"]))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))) && (\n    glob(\"~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}\", w.path)\n    || glob(\"~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}\", w.path)\n    || glob(\"/etc/{shadow,gshadow,sudoers}{,-}\", w.path) || glob(\"/etc/ssh/ssh_host_*_key\", w.path)\n    || glob(\"/proc/*/environ\", w.path)\n    || glob(\"~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**\", w.path)))\n|| touches(shell.reads, [\"~/.ssh/id_*\", \"~/.aws/credentials\", \"~/.netrc\", \"~/.git-credentials\", \"~/.kube/config\", \"**/.env\", \"**/.env.local\", \"**/.env.production\"])\n  && shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"]) && touches([r], [\"~/.ssh/id_*\", \"~/.aws/credentials\", \"~/.netrc\", \"~/.git-credentials\", \"~/.kube/config\", \"**/.env\", \"**/.env.local\", \"**/.env.production\"]))\n|| shell.reads.exists(r, glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", r.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", r.path)\n  && !(r.by in [\"openssl\", \"ssh\", \"ssh-add\", \"ssh-keygen\", \"scp\", \"sftp\", \"rsync\", \"curl\", \"wget\", \"git\", \"gpg\", \"age\", \"step\", \"mkcert\", \"certbot\", \"caddy\", \"nginx\", \"kubectl\", \"docker\", \"keytool\", \"puttygen\", \"file\", \"md5sum\", \"sha1sum\", \"sha256sum\", \"cksum\", \"chmod\", \"install\"]))\n|| action.kind in [\"file\", \"mcp\"] && files.exists(f, f.op == \"read\" && glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", f.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", f.path)) || shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\", \"kubectl\", \"helm\", \"k9s\", \"oc\"])\n  && c.argv.exists(a, glob(\"{~,/**}/.{ssh/{id_rsa,id_dsa,id_ecdsa,id_ed25519,*.pem},aws/credentials,netrc,git-credentials,kube/config,docker/config.json}\", a)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && a.matches(\"^(@|[A-Za-z]+=@?)?(~|/root|/home/[^/]+|/Users/[^/]+)/\\\\.(ssh/id_|aws/credentials|netrc|git-credentials|npmrc|pypirc|docker/config|kube/config|gnupg|config/gh/|config/gcloud)\")))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v=?|--volume=|(--mount=)?type=bind,([^:]*,)?(source|src)=)?(~|/)[^:]*/\\\\.(ssh|aws|gnupg|kube|docker/config.json|netrc|git-credentials|config/gh|config/gcloud)([/:,]|$)\")))",
+			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\"]))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\"))))\n  && (names(paths.credentials, w.path) || names(paths.machine_secrets, w.path)))\n|| shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"])\n  && (touches([r], paths.credentials) || touches([r], [\"**/.env\", \"**/.env.local\", \"**/.env.production\"])))\n|| shell.reads.exists(r, glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", r.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", r.path)\n  && !(r.by in [\"openssl\", \"ssh\", \"ssh-add\", \"ssh-keygen\", \"scp\", \"sftp\", \"rsync\", \"curl\", \"wget\", \"git\", \"gpg\", \"age\", \"step\", \"mkcert\", \"certbot\", \"caddy\", \"nginx\", \"kubectl\", \"docker\", \"keytool\", \"puttygen\", \"file\", \"md5sum\", \"sha1sum\", \"sha256sum\", \"cksum\", \"chmod\", \"install\"]))\n|| action.kind in [\"file\", \"mcp\"] && files.exists(f, f.op == \"read\" && glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", f.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", f.path)) || shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\", \"kubectl\", \"helm\", \"k9s\", \"oc\"])\n  && c.argv.exists(a, a.matches(\"^[~/]\") && names(paths.credential_files, a)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && !(c.name in [\"scp\", \"sftp\", \"rsync\"] && a.contains(\"/.ssh/\") && !a.contains(\"/.ssh/id_\"))\n    && [\".bak\", \".old\", \".orig\", \".save\"].exists(s, names(paths.credentials, a.split(s)[0]))))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v|--volume=|--mount=|type=|src=|source=|~|/)\") && a.split(\",\").exists(p, !p.matches(\"^(dst|destination|target)=\")\n    && (names(paths.credentials, p) || names(paths.service_credentials, p)))))",
 			Message:   "This touches a file with credentials{paths}.",
 			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`, or give it to a program unread with `source .env`; do not open the file. Inside the boundary that takes `env_files read` in a trusted configuration.",
 			Protected: true,
@@ -2161,30 +2083,12 @@ var shippedPolicies = []shippedPolicy{
 				need{op: someValue, fact: 23 /* files */},
 				need{op: equals, fact: 56 /* File.protected */, value: "credentials"},
 			}},
-			need{op: matches, fact: 46 /* PathUse.path */, value: "~/.ssh/{id_*,*.pem,*_rsa,*_ed25519,*_ecdsa}"},
-			need{op: matches, fact: 46 /* PathUse.path */, value: "~/.{aws/credentials,netrc,git-credentials,pypirc,npmrc,docker/config.json,kube/config,pgpass,my.cnf,gnupg/**,password-store/**,vault-token,cargo/credentials{,.toml},gem/credentials,config/gh/hosts.yml,config/gcloud/**,azure/**,config/op/**,terraform.d/credentials*}"},
-			need{op: matches, fact: 46 /* PathUse.path */, value: "/etc/{shadow,gshadow,sudoers}{,-}"},
-			need{op: matches, fact: 46 /* PathUse.path */, value: "/etc/ssh/ssh_host_*_key"},
-			need{op: matches, fact: 46 /* PathUse.path */, value: "/proc/*/environ"},
-			need{op: matches, fact: 46 /* PathUse.path */, value: "~/{.mozilla,.config/google-chrome,.config/chromium,Library/Keychains,.local/share/keyrings}/**"},
+			need{op: namesIn, fact: 46 /* PathUse.path */, value: "paths.credentials"},
+			need{op: namesIn, fact: 46 /* PathUse.path */, value: "paths.machine_secrets"},
 			need{op: all, of: []need{
-				need{op: anyOf, of: []need{
-					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.ssh/id_*"},
-					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.aws/credentials"},
-					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.netrc"},
-					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.git-credentials"},
-					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.kube/config"},
-					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env"},
-					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env.local"},
-					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env.production"},
-				}},
 				need{op: someValue, fact: 20 /* Shell.reads */},
 				need{op: anyOf, of: []need{
-					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.ssh/id_*"},
-					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.aws/credentials"},
-					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.netrc"},
-					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.git-credentials"},
-					need{op: touched, fact: 20 /* Shell.reads */, value: "~/.kube/config"},
+					need{op: touchedIn, fact: 20 /* Shell.reads */, value: "paths.credentials"},
 					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env"},
 					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env.local"},
 					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env.production"},
@@ -2210,7 +2114,7 @@ var shippedPolicies = []shippedPolicy{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: someValue, fact: 39 /* Command.argv */},
-				need{op: matches, fact: 39 /* Command.argv */, value: "{~,/**}/.{ssh/{id_rsa,id_dsa,id_ecdsa,id_ed25519,*.pem},aws/credentials,netrc,git-credentials,kube/config,docker/config.json}"},
+				need{op: namesIn, fact: 39 /* Command.argv */, value: "paths.credential_files"},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2307,9 +2211,9 @@ var shippedPolicies = []shippedPolicy{
 				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 		}},
-		reads:  []string{"action", "files", "shell"},
-		digest: "ab4310c20e5dab260388edfe39ebd5bf1fb4606a2bb5cecc398f866ca94b90b6",
-		from:   92547, to: 105141,
+		reads:  []string{"action", "files", "paths.credential_files", "paths.credentials", "paths.machine_secrets", "paths.service_credentials", "shell"},
+		digest: "1dd4afd2297b9db6311d557a02b3eb81efba9d6ab8fc2e46e8a485ad4f30c927",
+		from:   91854, to: 104305,
 	},
 	{
 		policy: Policy{
@@ -2319,7 +2223,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 110, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 125, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2426,7 +2330,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   105141, to: 109690,
+		from:   104305, to: 108854,
 	},
 	{
 		policy: Policy{
@@ -2436,7 +2340,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 135, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 150, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -2444,7 +2348,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   109690, to: 109923,
+		from:   108854, to: 109087,
 	},
 	{
 		policy: Policy{
@@ -2454,7 +2358,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 158, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 173, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2529,7 +2433,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   109923, to: 112083,
+		from:   109087, to: 111247,
 	},
 	{
 		policy: Policy{
@@ -2539,7 +2443,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 176, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 191, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
@@ -2560,7 +2464,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   112083, to: 113177,
+		from:   111247, to: 112341,
 	},
 	{
 		policy: Policy{
@@ -2579,7 +2483,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   113177, to: 113590,
+		from:   112341, to: 112754,
 	},
 	{
 		policy: Policy{
@@ -2598,7 +2502,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   113590, to: 114004,
+		from:   112754, to: 113168,
 	},
 	{
 		policy: Policy{
@@ -2617,7 +2521,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   114004, to: 114416,
+		from:   113168, to: 113580,
 	},
 	{
 		policy: Policy{
@@ -2643,7 +2547,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   114416, to: 115361,
+		from:   113580, to: 114525,
 	},
 	{
 		policy: Policy{
@@ -2662,7 +2566,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   115361, to: 115777,
+		from:   114525, to: 114941,
 	},
 	{
 		policy: Policy{
@@ -2680,7 +2584,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   115777, to: 116027,
+		from:   114941, to: 115191,
 	},
 	{
 		policy: Policy{
@@ -2715,13 +2619,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   116027, to: 116758,
+		from:   115191, to: 115922,
 	},
 	{
 		policy: Policy{
 			ID: "protected.ethos_state", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"ethos-state\") || touches(shell.reads, [\"~/.local/state/ethos\", \"~/.local/state/ethos/**\"]) || touches(shell.writes, [\"~/.local/state/ethos\", \"~/.local/state/ethos/**\"])",
+			When:      "files.exists(f, f.protected == \"ethos-state\") || touches(shell.reads, paths.ethos_state) || touches(shell.writes, paths.ethos_state)",
 			Message:   "This reads or changes what ethos keeps of a person's decisions{paths}.",
 			Remedy:    "Leave the folder alone; a person looks at it with `ethos-decide trust --list`.",
 			Protected: true,
@@ -2732,14 +2636,12 @@ var shippedPolicies = []shippedPolicy{
 				need{op: someValue, fact: 23 /* files */},
 				need{op: equals, fact: 56 /* File.protected */, value: "ethos-state"},
 			}},
-			need{op: touched, fact: 20 /* Shell.reads */, value: "~/.local/state/ethos"},
-			need{op: touched, fact: 20 /* Shell.reads */, value: "~/.local/state/ethos/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.local/state/ethos"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.local/state/ethos/**"},
+			need{op: touchedIn, fact: 20 /* Shell.reads */, value: "paths.ethos_state"},
+			need{op: touchedIn, fact: 21 /* Shell.writes */, value: "paths.ethos_state"},
 		}},
-		reads:  []string{"files", "shell"},
-		digest: "5952bbf8ea96213147375be8294b94ac055f77b8a7b5bf316991820952cb4d66",
-		from:   116758, to: 117279,
+		reads:  []string{"files", "paths.ethos_state", "shell"},
+		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
+		from:   115922, to: 116401,
 	},
 	{
 		policy: Policy{
@@ -2756,7 +2658,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   117279, to: 117553,
+		from:   116401, to: 116675,
 	},
 	{
 		policy: Policy{
@@ -2770,7 +2672,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   117553, to: 117619,
+		from:   116675, to: 116741,
 	},
 	{
 		policy: Policy{
@@ -2804,7 +2706,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   117619, to: 118279,
+		from:   116741, to: 117401,
 	},
 	{
 		policy: Policy{
@@ -2837,7 +2739,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   118279, to: 118858,
+		from:   117401, to: 117980,
 	},
 	{
 		policy: Policy{
@@ -2987,7 +2889,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   118858, to: 124498,
+		from:   117980, to: 123620,
 	},
 	{
 		policy: Policy{
@@ -3068,7 +2970,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   124498, to: 126556,
+		from:   123620, to: 125678,
 	},
 	{
 		policy: Policy{
@@ -3095,7 +2997,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   126556, to: 127810,
+		from:   125678, to: 126932,
 	},
 	{
 		policy: Policy{
@@ -3115,7 +3017,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   127810, to: 129345,
+		from:   126932, to: 128467,
 	},
 	{
 		policy: Policy{
@@ -3132,7 +3034,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   129345, to: 129888,
+		from:   128467, to: 129010,
 	},
 	{
 		policy: Policy{
@@ -3171,7 +3073,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   129888, to: 131132,
+		from:   129010, to: 130254,
 	},
 	{
 		policy: Policy{
@@ -3188,7 +3090,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   131132, to: 131355,
+		from:   130254, to: 130477,
 	},
 	{
 		policy: Policy{
@@ -3205,7 +3107,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   131355, to: 131659,
+		from:   130477, to: 130781,
 	},
 	{
 		policy: Policy{
@@ -3226,7 +3128,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   131659, to: 132083,
+		from:   130781, to: 131205,
 	},
 	{
 		policy: Policy{
@@ -3261,7 +3163,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   132083, to: 133094,
+		from:   131205, to: 132216,
 	},
 	{
 		policy: Policy{
@@ -3278,7 +3180,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   133094, to: 133322,
+		from:   132216, to: 132444,
 	},
 	{
 		policy: Policy{
@@ -3303,7 +3205,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   133322, to: 133820,
+		from:   132444, to: 132942,
 	},
 	{
 		policy: Policy{
@@ -3326,7 +3228,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   133820, to: 134286,
+		from:   132942, to: 133408,
 	},
 	{
 		policy: Policy{
@@ -3343,7 +3245,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   134286, to: 134527,
+		from:   133408, to: 133649,
 	},
 	{
 		policy: Policy{
@@ -3360,7 +3262,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   134527, to: 134753,
+		from:   133649, to: 133875,
 	},
 	{
 		policy: Policy{
@@ -3377,7 +3279,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   134753, to: 134987,
+		from:   133875, to: 134109,
 	},
 	{
 		policy: Policy{
@@ -3398,7 +3300,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   134987, to: 135302,
+		from:   134109, to: 134424,
 	},
 	{
 		policy: Policy{
@@ -3415,7 +3317,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   135302, to: 135515,
+		from:   134424, to: 134637,
 	},
 	{
 		policy: Policy{
@@ -3433,7 +3335,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   135515, to: 135799,
+		from:   134637, to: 134921,
 	},
 	{
 		policy: Policy{
@@ -3450,7 +3352,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   135799, to: 136037,
+		from:   134921, to: 135159,
 	},
 	{
 		policy: Policy{
@@ -3467,7 +3369,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   136037, to: 136274,
+		from:   135159, to: 135396,
 	},
 	{
 		policy: Policy{
@@ -3481,7 +3383,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   136274, to: 136329,
+		from:   135396, to: 135451,
 	},
 	{
 		policy: Policy{
@@ -3495,7 +3397,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   136329, to: 136390,
+		from:   135451, to: 135512,
 	},
 	{
 		policy: Policy{
@@ -3509,7 +3411,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   136390, to: 136449,
+		from:   135512, to: 135571,
 	},
 	{
 		policy: Policy{
@@ -3523,7 +3425,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   136449, to: 136605,
+		from:   135571, to: 135727,
 	},
 	{
 		policy: Policy{
@@ -3537,7 +3439,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   136605, to: 136676,
+		from:   135727, to: 135798,
 	},
 	{
 		policy: Policy{
@@ -3561,7 +3463,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   136676, to: 136998,
+		from:   135798, to: 136120,
 	},
 	{
 		policy: Policy{
@@ -3581,7 +3483,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   136998, to: 138533,
+		from:   136120, to: 137655,
 	},
 	{
 		policy: Policy{
@@ -3598,7 +3500,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   138533, to: 139076,
+		from:   137655, to: 138198,
 	},
 	{
 		policy: Policy{
@@ -3637,7 +3539,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   139076, to: 140320,
+		from:   138198, to: 139442,
 	},
 	{
 		policy: Policy{
@@ -3653,7 +3555,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   140320, to: 145538,
+		from:   139442, to: 144660,
 	},
 	{
 		policy: Policy{
@@ -3678,7 +3580,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   145538, to: 146062,
+		from:   144660, to: 145184,
 	},
 	{
 		policy: Policy{
@@ -3704,7 +3606,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   146062, to: 146676,
+		from:   145184, to: 145798,
 	},
 	{
 		policy: Policy{
@@ -3720,7 +3622,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   146676, to: 146681,
+		from:   145798, to: 145803,
 	},
 	{
 		policy: Policy{
@@ -3745,7 +3647,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "2da99d08dc5d0d48448185f04b2c5ebba43203318dff06e573b0b90f634d96ac",
-		from:   146681, to: 147637,
+		from:   145803, to: 146759,
 	},
 	{
 		policy: Policy{
@@ -3778,7 +3680,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   147637, to: 148184,
+		from:   146759, to: 147306,
 	},
 	{
 		policy: Policy{
@@ -3794,7 +3696,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   148184, to: 148189,
+		from:   147306, to: 147311,
 	},
 	{
 		policy: Policy{
@@ -3810,7 +3712,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   148189, to: 148607,
+		from:   147311, to: 147729,
 	},
 	{
 		policy: Policy{
@@ -3826,7 +3728,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "93da16716fe1594c4a82d38534855dfd3089f91e552604179ccd4b858f435efe",
-		from:   148607, to: 148871,
+		from:   147729, to: 147993,
 	},
 	{
 		policy: Policy{
@@ -3842,7 +3744,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   148871, to: 149376,
+		from:   147993, to: 148498,
 	},
 	{
 		policy: Policy{
@@ -3875,7 +3777,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   149376, to: 149923,
+		from:   148498, to: 149045,
 	},
 	{
 		policy: Policy{
@@ -3965,7 +3867,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   149923, to: 154781,
+		from:   149045, to: 153903,
 	},
 	{
 		policy: Policy{
@@ -3981,6 +3883,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   154781, to: 154786,
+		from:   153903, to: 153908,
 	},
 }
