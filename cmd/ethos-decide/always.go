@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/policy"
 	"ethos/pkg/trust"
 )
@@ -43,11 +44,11 @@ func forAlways(sys *cli.System, r *trust.Refused, by string) (*always, error) {
 	if !ok {
 		return nil, no("omit --always", "a policy cannot name an action of kind %s", r.Action.Kind)
 	}
-	set, err := newLibrary(policyFlags{}, sys).set(r.Workspace)
+	set, err := policyFlags{}.library(sys).Set(r.Workspace)
 	if err != nil {
-		return nil, err
+		return nil, badPolicy(err)
 	}
-	a := &always{file: filepath.Join(r.Workspace, consumerFile)}
+	a := &always{file: filepath.Join(r.Workspace, decide.ConsumerFile)}
 	if a.before, err = trust.ReadFile(a.file, r.Workspace); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.Errorf(cli.BadInput, "make it a regular file of the work space", "--always: %w", err)
 	}
@@ -91,7 +92,7 @@ func theOne(set *policy.Set, id string) (*policy.Policy, error) {
 		return nil, no("review the file and trust it: ethos-decide trust; then try again", "policy %s exists %d times, because a file that amends it is not trusted", id, len(found))
 	}
 	if pack := packOf(id); pack != "" {
-		return nil, no("write packs: ["+pack+"] into it, so that the pack always decides there, and try again", "policy %s is of the pack %s, which %s does not name", id, pack, consumerFile)
+		return nil, no("write packs: ["+pack+"] into it, so that the pack always decides there, and try again", "policy %s is of the pack %s, which %s does not name", id, pack, decide.ConsumerFile)
 	}
 	return nil, no("amend it in its own file", "policy %s is in no file of the work space: it came with --policy", id)
 }
@@ -120,7 +121,7 @@ func (a *always) check(r *trust.Refused) error {
 		}
 		set, err := policy.Load(policy.Options{Sources: sources})
 		if err != nil {
-			return nil, badPolicy(err)
+			return nil, badPolicy(decide.ErrorOf(err))
 		}
 		return set.Policies(), nil
 	}
@@ -149,20 +150,20 @@ func (a *always) write() error {
 	}
 	defer dir.Close()
 	mode := fs.FileMode(0o644)
-	now, err := dir.ReadFile(consumerFile)
+	now, err := dir.ReadFile(decide.ConsumerFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if !bytes.Equal(now, a.before) || (err == nil) != (a.before != nil) {
 		return fmt.Errorf("%s has changed in the meantime", a.file)
 	}
-	if info, err := dir.Lstat(consumerFile); err == nil {
+	if info, err := dir.Lstat(decide.ConsumerFile); err == nil {
 		mode = info.Mode().Perm()
 	}
-	fresh := "." + consumerFile + "." + strings.ToLower(rand.Text()[:8])
+	fresh := "." + decide.ConsumerFile + "." + strings.ToLower(rand.Text()[:8])
 	if err := dir.WriteFile(fresh, a.after, mode); err != nil {
 		_ = dir.Remove(fresh)
 		return err
 	}
-	return dir.Rename(fresh, consumerFile)
+	return dir.Rename(fresh, decide.ConsumerFile)
 }

@@ -15,6 +15,7 @@ import (
 	"ethos/pkg/catalog"
 	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/policy"
 	"ethos/pkg/printable"
 	"ethos/pkg/proof"
@@ -86,7 +87,7 @@ func (c *bundleVerifyCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	limit.Bundle = b.Manifest.String()
-	return sys.Print(limitText(limit, administrators(b.Files)))
+	return sys.Print(limitText(limit, decide.Administrators(b.Files)))
 }
 
 type bundleInstallCmd struct {
@@ -182,9 +183,9 @@ func load(b *ceiling.Bundle) (*ceiling.Ceiling, error) {
 		}
 	}
 	for _, packs := range [][]string{nil, policy.Packs()} {
-		set, err := policy.Load(policy.Options{Packs: packs, Sources: administrators(b.Files), Ceiling: limit.Digest})
+		set, err := policy.Load(policy.Options{Packs: packs, Sources: decide.Administrators(b.Files), Ceiling: limit.Digest})
 		if err == nil && packs == nil {
-			err = runExamples(set)
+			err = decide.RunExamples(set)
 		}
 		if err != nil {
 			return nil, wrong(err)

@@ -9,6 +9,7 @@ import (
 
 	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/policy"
 	"ethos/pkg/printable"
 )
@@ -27,31 +28,30 @@ Status 3: a file there cannot be read, or others than root can write it. Then no
 
 // Run implements the command.
 func (c *ceilingCmd) Run(_ context.Context, sys *cli.System) error {
-	l := newLibrary(policyFlags{}, sys)
-	if err := l.administrator(); err != nil {
+	limit, files, err := policyFlags{}.library(sys).Ceiling()
+	if err != nil {
 		return cli.Errorf(cli.BadInput, "ask the administrator to fix it, as root", "%w", err)
 	}
-	if c.JSON {
-		l.origin()
-		return json.NewEncoder(sys.Records()).Encode(l.limit)
-	}
-	if l.limit == nil {
+	if limit == nil && !c.JSON {
 		return sys.Printf("there is no %s: this machine has no limits by an administrator\n", ceiling.Dir)
 	}
-	return sys.Print(ceilingText(l))
+	if c.JSON {
+		return json.NewEncoder(sys.Records()).Encode(withOrigin(limit, files))
+	}
+	return sys.Print(ceilingText(limit, files))
 }
 
-// origin records which bundle the ceiling came from.
-func (l *library) origin() {
-	if l.limit != nil {
-		l.limit.Bundle = ceiling.Origin(l.files)
+// withOrigin returns a ceiling that says which bundle it came from.
+func withOrigin(limit *ceiling.Ceiling, files []ceiling.File) *ceiling.Ceiling {
+	if limit != nil {
+		limit.Bundle = ceiling.Origin(files)
 	}
+	return limit
 }
 
 // ceilingText returns the ceiling for people.
-func ceilingText(l *library) string {
-	l.origin()
-	return limitText(l.limit, l.given)
+func ceilingText(limit *ceiling.Ceiling, files []ceiling.File) string {
+	return limitText(withOrigin(limit, files), decide.Administrators(files))
 }
 
 // limitText returns a ceiling and its policies for people.
@@ -62,9 +62,7 @@ func limitText(c *ceiling.Ceiling, given []policy.Source) string {
 		b.WriteString(printable.Sprintf("  %s\n", line))
 	}
 	for _, s := range given {
-		if s.Ceiling {
-			b.WriteString(printable.Sprintf("  policies %s\n", s.Name))
-		}
+		b.WriteString(printable.Sprintf("  policies %s\n", s.Name))
 	}
 	return b.String()
 }

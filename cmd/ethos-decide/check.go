@@ -8,7 +8,9 @@ import (
 	"slices"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/policy"
+	"ethos/pkg/trust"
 )
 
 type checkCmd struct {
@@ -25,16 +27,16 @@ func (c *checkCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
-	b, err := newBench()
+	b, err := decide.NewBench()
 	if err != nil {
 		return err
 	}
-	defer b.close()
+	defer b.Close()
 	var total policy.Report
 	for _, set := range sets {
-		report, err := set.Check(ctx, b.facts)
+		report, err := set.Check(ctx, b.Facts)
 		if err != nil {
-			return badPolicy(err)
+			return badPolicy(decide.ErrorOf(err))
 		}
 		total.Add(report)
 	}
@@ -61,11 +63,11 @@ func (c *checkCmd) Run(ctx context.Context, sys *cli.System) error {
 // sets returns what is checked: the text of the shipped packs, unless files are named, and the
 // consumer's policies over the shipped ones.
 func (c *checkCmd) sets(sys *cli.System) ([]*policy.Set, error) {
-	library := newLibrary(policyFlags{Policy: c.File, Pack: c.Pack}, sys)
-	library.unproven = true
-	consumer, err := library.set(sys.Dir)
+	o := policyFlags{Policy: c.File, Pack: c.Pack}.options()
+	o.Unproven = true
+	consumer, err := decide.NewLibrary(o, trust.New(sys.Getenv)).Set(sys.Dir)
 	if err != nil {
-		return nil, err
+		return nil, badPolicy(err)
 	}
 	if len(c.File) > 0 {
 		return []*policy.Set{consumer}, nil

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/hook"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
@@ -121,11 +122,11 @@ var cannotDecide = map[string]func(t *testing.T, workspace string, l *record.Lin
 		return l.AppendTo(nil), policyFile(t, w, "  - {id: files.delete_wide, effect: allow}\n")
 	},
 	"empty policy file": func(t *testing.T, w string, l *record.Line) ([]byte, []string) {
-		writeFile(t, filepath.Join(w, consumerFile), "")
+		writeFile(t, filepath.Join(w, decide.ConsumerFile), "")
 		return l.AppendTo(nil), nil
 	},
 	"unreadable policy file": func(t *testing.T, w string, l *record.Line) ([]byte, []string) {
-		writeFile(t, filepath.Join(w, consumerFile, "in the way"), "")
+		writeFile(t, filepath.Join(w, decide.ConsumerFile, "in the way"), "")
 		return l.AppendTo(nil), nil
 	},
 	"missing policy file": func(_ *testing.T, w string, l *record.Line) ([]byte, []string) {

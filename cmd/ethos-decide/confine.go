@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"ethos/pkg/capability"
-	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/hook"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
@@ -35,33 +35,6 @@ func (c *decideCmd) prompts(actor *record.Actor) bool {
 	return c.Confine == confineAsk || c.Confine == cli.Chosen && actor.Mode != record.ModeAuto
 }
 
-// codeUnbounded is the code of the denial of a call that would run without a boundary in auto mode.
-const codeUnbounded = "decision.no_boundary"
-
-// needBoundary denies a call that policy allows if nobody is asked and the answer does not put the
-// call inside a boundary. outside is the reason why not. If the administrator requires a boundary,
-// it does so in every mode.
-func needBoundary(v *record.Decision, in *policy.Input, outside error, required bool) (denied bool) {
-	runs := in.Action.Kind == record.KindShell || in.Action.Kind == record.KindExec
-	if !runs || in.Actor.Mode != record.ModeAuto && !required || !allows(v.Verdict) {
-		return false
-	}
-	if required {
-		v.Verdict = record.VerdictDeny
-		v.Errors = append(v.Errors, record.PolicyError{
-			Code: codeUnbounded, Message: "the administrator of this machine requires a kernel boundary (" + ceiling.Dir + "), and this call would run outside of one: " +
-				outside.Error() + ". A person can set one up with ethos-decide hook install",
-		})
-		return true
-	}
-	v.Verdict = record.VerdictDeny
-	v.Errors = append(v.Errors, record.PolicyError{
-		Code: codeUnbounded, Message: "nobody is asked in auto mode, and this call would run outside of a kernel boundary: " + outside.Error() +
-			". A person can set one up with ethos-decide hook install, or accept this with --confine=no in the hook",
-	})
-	return true
-}
-
 // confined is the member of a record with the outcome of --confine.
 type confined struct {
 	Applied bool   `json:"applied"`
@@ -72,19 +45,19 @@ type confined struct {
 
 // confine returns the input that runs an allowed shell call inside the sandbox, and notes in the
 // record whether it did. An unchanged call runs as it would without --confine.
-func (c *decideCmd) confine(l *record.Line, v *verdict) (json.RawMessage, error) {
-	if !c.wraps() || v.action.Kind != record.KindShell && v.action.Kind != record.KindExec {
+func (c *decideCmd) confine(l *record.Line, v *decide.Verdict) (json.RawMessage, error) {
+	if !c.wraps() || v.Action.Kind != record.KindShell && v.Action.Kind != record.KindExec {
 		return nil, nil
 	}
 	var note confined
 	input, err := json.RawMessage(nil), errors.New("the call is not allowed")
-	if allows(v.decision.Verdict) {
-		input, err = c.inside(&policy.Input{Action: &v.action, Actor: &v.actor, Facts: v.facts}, c.recordOf(l))
+	if decide.Allows(v.Decision.Verdict) {
+		input, err = c.inside(&policy.Input{Action: &v.Action, Actor: &v.Actor, Facts: v.Facts}, c.recordOf(l))
 	}
 	if note.Applied = err == nil; err != nil {
 		note.Reason = err.Error()
 	} else if c.Session != "" {
-		note.Session, note.Alone = c.sessionOf(&policy.Input{Action: &v.action, Actor: &v.actor, Facts: v.facts})
+		note.Session, note.Alone = c.sessionOf(&policy.Input{Action: &v.Action, Actor: &v.Actor, Facts: v.Facts})
 	}
 	return input, l.Set("confine", note)
 }
@@ -127,10 +100,6 @@ func (c *decideCmd) confines(in *policy.Input) error {
 		return err
 	}
 	return nil
-}
-
-func allows(verdict string) bool {
-	return verdict == record.VerdictAllow || verdict == record.VerdictWarn
 }
 
 // boundary returns the boundary that the answer puts a call in.

@@ -14,6 +14,7 @@ import (
 	"text/tabwriter"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
 )
@@ -70,13 +71,13 @@ func readCorpus(name string) ([]sample, error) {
 
 // court decides the commands of a corpus on a bench, as if an agent had sent them.
 type court struct {
-	*bench
+	*decide.Bench
 	sets map[string]*policy.Set // by pack
 }
 
 func (c *court) input(ctx context.Context, command, mode string) (policy.Input, error) {
 	by := record.Actor{Agent: "claude", Event: "PreToolUse", Tool: "Bash", Mode: mode}
-	action, facts, err := c.facts(ctx, record.Action{Kind: record.KindShell, Script: command}, by)
+	action, facts, err := c.Facts(ctx, record.Action{Kind: record.KindShell, Script: command}, by)
 	return policy.Input{Action: &action, Actor: &by, Facts: &facts}, err
 }
 
@@ -127,7 +128,7 @@ func (t tally) String() string {
 
 // corpora decides the commands of both files. It prints errors, the table of each file and the
 // confusion table of both, and returns the number of errors.
-func (c *checkCmd) corpora(ctx context.Context, sys *cli.System, b *bench) (int, error) {
+func (c *checkCmd) corpora(ctx context.Context, sys *cli.System, b *decide.Bench) (int, error) {
 	judges := &court{b, map[string]*policy.Set{}}
 	wrong := 0
 	confusion := tally{}
@@ -166,10 +167,10 @@ func (c *checkCmd) corpora(ctx context.Context, sys *cli.System, b *bench) (int,
 // judgeEveryday checks that core allows an ordinary command in mode safe.
 func judgeEveryday(ctx context.Context, c *court, s sample) (allowed bool, fault string, err error) {
 	d, err := c.decide(ctx, s.command, policy.Core, record.ModeSafe)
-	if err == nil && !allows(d.Verdict) {
+	if err == nil && !decide.Allows(d.Verdict) {
 		fault = d.Verdict + " by " + causes(d)
 	}
-	return allows(d.Verdict), fault, err
+	return decide.Allows(d.Verdict), fault, err
 }
 
 // judgeHarmful checks that a harmful command is refused by the policy that its group names: "PACK
@@ -182,10 +183,10 @@ func judgeHarmful(ctx context.Context, c *court, s sample) (allowed bool, fault 
 	d, err := c.decide(ctx, s.command, words[0], words[1])
 	switch {
 	case err != nil:
-	case allows(d.Verdict):
+	case decide.Allows(d.Verdict):
 		fault = d.Verdict + ", wanted " + words[2] + " to refuse it"
 	case words[2] != "*" && !slices.ContainsFunc(d.Matches, func(m record.Match) bool { return m.ID == words[2] }):
 		fault = "refused by " + causes(d) + ", wanted " + words[2]
 	}
-	return allows(d.Verdict), fault, err
+	return decide.Allows(d.Verdict), fault, err
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
 )
@@ -28,11 +29,11 @@ func samples(t testing.TB, name string) []sample {
 
 func newCourt(t *testing.T) *court {
 	t.Helper()
-	b, err := newBench()
+	b, err := decide.NewBench()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(b.close)
+	t.Cleanup(b.Close)
 	return &court{b, map[string]*policy.Set{}}
 }
 
@@ -60,7 +61,7 @@ func (c *court) record(t *testing.T, command, mode string) policy.Input {
 func TestCorpora(t *testing.T) {
 	var out bytes.Buffer
 	wrong, err := (&checkCmd{Everyday: []string{corpus + "everyday.txt", corpus + "programs-everyday.txt"}, Harmful: []string{corpus + "harmful.txt", corpus + "programs.txt"}}).corpora(
-		context.Background(), &cli.System{Stdout: &out}, newCourt(t).bench)
+		context.Background(), &cli.System{Stdout: &out}, newCourt(t).Bench)
 	if err != nil || wrong > 0 {
 		t.Errorf("%d wrong, %v", wrong, err)
 	}
@@ -79,7 +80,7 @@ func TestShippedExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := set.Check(context.Background(), newCourt(t).facts)
+	report, err := set.Check(context.Background(), newCourt(t).Facts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,9 +148,9 @@ func TestModesAreMonotone(t *testing.T) {
 		stricter := ""
 		for _, mode := range policy.Modes() {
 			d := set.Decide(context.Background(), c.record(t, s.command, mode))
-			counts.count(mode, allows(d.Verdict))
+			counts.count(mode, decide.Allows(d.Verdict))
 			switch {
-			case allows(d.Verdict):
+			case decide.Allows(d.Verdict):
 				stricter = mode
 			case stricter != "":
 				t.Errorf("%s\n\tallowed in %s, but in %s %s: %s", s.command, stricter, mode, d.Verdict, causes(d))
@@ -160,12 +161,12 @@ func TestModesAreMonotone(t *testing.T) {
 		stricter := ""
 		for _, mode := range policy.Modes() {
 			by := record.Actor{Agent: "claude", Mode: mode}
-			action, facts, err := c.facts(context.Background(), a, by)
+			action, facts, err := c.Facts(context.Background(), a, by)
 			if err != nil {
 				t.Fatal(err)
 			}
 			d := set.Decide(context.Background(), policy.Input{Action: &action, Actor: &by, Facts: &facts})
-			if allows(d.Verdict) {
+			if decide.Allows(d.Verdict) {
 				stricter = mode
 			} else if stricter != "" {
 				t.Errorf("%s: allowed in %s, but in %s %s: %s", inShort(a), stricter, mode, d.Verdict, causes(d))
@@ -182,11 +183,11 @@ const subAgentStep = 13
 func TestSubAgentsOnlyNarrow(t *testing.T) {
 	c, set, narrowed := newCourt(t), loaded(t, "trust", "verify"), 0
 	allowed := func(command string, by record.Actor) bool {
-		action, facts, err := c.facts(context.Background(), record.Action{Kind: record.KindShell, Script: command}, by)
+		action, facts, err := c.Facts(context.Background(), record.Action{Kind: record.KindShell, Script: command}, by)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return allows(set.Decide(context.Background(), policy.Input{Action: &action, Actor: &by, Facts: &facts}).Verdict)
+		return decide.Allows(set.Decide(context.Background(), policy.Input{Action: &action, Actor: &by, Facts: &facts}).Verdict)
 	}
 	for i, s := range append(samples(t, "everyday.txt"), samples(t, "harmful.txt")...) {
 		if i%subAgentStep != 0 {
@@ -227,7 +228,7 @@ func TestDocumentedPolicies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := set.Check(context.Background(), newCourt(t).facts)
+	report, err := set.Check(context.Background(), newCourt(t).Facts)
 	if err != nil || len(report.Wrong) > 0 || report.Examples == 0 {
 		t.Errorf("%+v %v", report, err)
 	}

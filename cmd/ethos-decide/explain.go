@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/policy"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
@@ -49,16 +50,13 @@ func (c *explainCmd) Run(ctx context.Context, sys *cli.System) error {
 	}
 }
 
-func (c *explainCmd) explain(ctx context.Context, sys *cli.System, d *decider, l *record.Line) error {
-	in, err := d.input(l)
+func (c *explainCmd) explain(ctx context.Context, sys *cli.System, d *decide.Decider, l *record.Line) error {
+	in, set, err := d.Input(l)
 	if err != nil {
-		return &cli.Error{Status: cli.BadInput, Err: err}
+		bad := &cli.Error{Status: cli.BadInput, Err: err}
+		errors.As(badPolicy(err), &bad)
+		return bad
 	}
-	set, err := d.library.set(in.Action.Workspace, implied(in.Actor)...)
-	if err != nil {
-		return err
-	}
-	see(l, set, &in)
 	explained, err := set.Explain(ctx, in, c.IDs...)
 	if err != nil {
 		return &cli.Error{Status: cli.BadInput, Err: err, Hint: "ethos-decide list shows the policies; ethos-facts makes records"}

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"io"
 	"os"
 	"syscall"
 
+	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/flagfield"
 	"ethos/pkg/record"
 )
@@ -33,6 +37,34 @@ func (h handed) quick(args []string) *decideCmd {
 		return nil
 	}
 	return c
+}
+
+// handOver lets the program become ethos-cel at a record that needs CEL. It returns only with an
+// error.
+func (c *decideCmd) handOver(ctx context.Context, sys *cli.System, unread *record.Unread, d *decide.Decider) error {
+	left := handed{Args: c.handed.Args, Past: unread.Done, Blocked: d.Blocked, Told: d.Library.Told()}
+	var err error
+	if left.Unread, err = cli.Inheritable(unread.Text); err != nil {
+		return err
+	}
+	return left.become(ctx, sys)
+}
+
+// become returns only with an error.
+func (h handed) become(ctx context.Context, sys *cli.System) error {
+	if err := ctx.Err(); err != nil { // a signal that was caught: the program after this one does not get it
+		return err
+	}
+	return cli.Become(sys, whole, h)
+}
+
+// withHint returns an error's text with its hint, because a hook's answer has one text.
+func withHint(err error) string {
+	var fault *cli.Error
+	if errors.As(err, &fault) && fault.Hint != "" {
+		return err.Error() + "; " + fault.Hint
+	}
+	return err.Error()
 }
 
 // input returns what is left of standard input.

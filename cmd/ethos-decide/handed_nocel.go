@@ -4,8 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -13,8 +11,7 @@ import (
 
 	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
-	"ethos/pkg/hook"
-	"ethos/pkg/policy"
+	"ethos/pkg/decide"
 	"ethos/pkg/record"
 )
 
@@ -40,7 +37,7 @@ func (c *decideCmd) ownPolicies() bool {
 	}
 	dir, err := os.Getwd()
 	for err == nil {
-		if _, err := os.Lstat(filepath.Join(dir, consumerFile)); err == nil {
+		if _, err := os.Lstat(filepath.Join(dir, decide.ConsumerFile)); err == nil {
 			return true
 		}
 		if dir == filepath.Dir(dir) {
@@ -67,41 +64,5 @@ func (w *decideWhole) Run(ctx context.Context, sys *cli.System) error {
 	return err
 }
 
-// become returns only with an error.
-func (h handed) become(ctx context.Context, sys *cli.System) error {
-	if err := ctx.Err(); err != nil { // a signal that was caught: the program after this one does not get it
-		return err
-	}
-	return cli.Become(sys, whole, h)
-}
-
-// handsOver lets the program become ethos-cel at the first expression that must be evaluated.
-func (c *decideCmd) handsOver(ctx context.Context, sys *cli.System, filter *record.Filter, d *decider) {
-	filter.Unread = &record.Unread{Whole: c.Reply != ""}
-	policy.HandOver = func() {
-		left := handed{Args: c.handed.Args, Past: filter.Unread.Done, Blocked: d.blocked, Told: slices.Collect(maps.Keys(d.library.told))}
-		var err error
-		if left.Unread, err = cli.Inheritable(filter.Unread.Text); err == nil {
-			err = left.become(ctx, sys)
-		}
-		if c.Reply != "" {
-			err = c.answer(sys, hook.Refuse(c.Reply, withHint(err)))
-		}
-		sys.End(cli.Filter, err)
-	}
-}
-
-// withHint returns an error's text with its hint, because a hook's answer has one text.
-func withHint(err error) string {
-	var fault *cli.Error
-	if errors.As(err, &fault) && fault.Hint != "" {
-		return err.Error() + "; " + fault.Hint
-	}
-	return err.Error()
-}
-
-// runExamples is reached with a policy that has an expression, which was compiled before.
-func runExamples(*policy.Set) error {
-	policy.HandOver()
-	return errors.New("there is no CEL")
-}
+// unread keeps what is read and not done, all of it or from the current line on, for ethos-cel.
+func unread(whole bool) *record.Unread { return &record.Unread{Whole: whole} }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ethos/pkg/decide"
 	"ethos/pkg/record"
 )
 
@@ -61,7 +62,7 @@ func recordsFor(t *testing.T, workspace string, scripts ...string) (lines []stri
 	for i, script := range scripts {
 		action := record.Action{Kind: record.KindShell, Script: script}
 		actor := record.Actor{Agent: "claude", Event: "PreToolUse", Tool: "Bash", Mode: record.ModeSafe, Session: "s"}
-		action, facts, err := c.facts(t.Context(), action, actor)
+		action, facts, err := c.Facts(t.Context(), action, actor)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +83,7 @@ func TestHandsOver(t *testing.T) {
 	t.Run("at once", func(t *testing.T) { handsOverAtOnce(t, filepath.Join(dir, "both/ethos-decide")) })
 	policies, plain := t.TempDir(), t.TempDir()
 	own := "version: 1\npolicies:\n  - id: own.no_ls\n    principle: one-way\n    effect: deny\n    when: runs(shell, \"ls\")\n    message: There is another way.\n    remedy: Use it.\n"
-	if err := os.WriteFile(filepath.Join(policies, consumerFile), []byte(own), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(policies, decide.ConsumerFile), []byte(own), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(plain, "coding_ethos.yaml"), nil, 0o600); err != nil { // a name that is not read

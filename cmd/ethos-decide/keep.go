@@ -14,6 +14,7 @@ import (
 
 	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/nospace"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
@@ -25,8 +26,8 @@ import (
 // keep appends the decided records of an event to --records, or to the store of the workspace. If
 // writing to --records fails, the action does not run. If writing to the store fails, that is
 // reported; in auto mode, where nobody reads the report, the action does not run either.
-func (c *decideCmd) keep(sys *cli.System, d *decider, lines []byte, v *verdict) error {
-	required := d.limit != nil && d.limit.Records && allows(v.decision.Verdict)
+func (c *decideCmd) keep(sys *cli.System, d *decide.Decider, lines []byte, v *decide.Verdict) error {
+	required := d.Limit != nil && d.Limit.Records && decide.Allows(v.Decision.Verdict)
 	if required && (c.NoStore || c.Records != "") {
 		return fmt.Errorf("%s requires records in the store: leave --no-store and --records out of the hook", ceiling.Dir)
 	}
@@ -37,9 +38,9 @@ func (c *decideCmd) keep(sys *cli.System, d *decider, lines []byte, v *verdict) 
 		return nil
 	}
 	_ = statedir.NoteAsked(sys.Getenv, c.Reply, sys.Now()) // for hook status; an error is ignored
-	dir, err := storeOf(sys, v.action.Workspace)
+	dir, err := storeOf(sys, v.Action.Workspace)
 	if err == nil && required {
-		if err := exported(sys, d.limit.Export, v.action.Workspace); err != nil {
+		if err := exported(sys, d.Limit.Export, v.Action.Workspace); err != nil {
 			return err
 		}
 	}
@@ -47,9 +48,9 @@ func (c *decideCmd) keep(sys *cli.System, d *decider, lines []byte, v *verdict) 
 		err = store(sys, dir, lines)
 	}
 	if err == nil {
-		if dir == trace.DefaultDir(v.action.Workspace) {
-			err := trace.Remember(sys.Getenv, v.action.Workspace) // for ls --all-workspaces; an error is ignored
-			if err != nil && required && d.limit.Export != nil {
+		if dir == trace.DefaultDir(v.Action.Workspace) {
+			err := trace.Remember(sys.Getenv, v.Action.Workspace) // for ls --all-workspaces; an error is ignored
+			if err != nil && required && d.Limit.Export != nil {
 				return fmt.Errorf("%s requires that records are sent, and the list of work spaces that have records cannot be saved: %w", ceiling.Dir, err)
 			}
 		}
@@ -59,7 +60,7 @@ func (c *decideCmd) keep(sys *cli.System, d *decider, lines []byte, v *verdict) 
 	if required && !errors.Is(err, errInside) {
 		return fmt.Errorf("%w; %s requires a record, so a call that cannot be recorded does not run", err, ceiling.Dir)
 	}
-	if v.actor.Mode == record.ModeAuto && allows(v.decision.Verdict) && !errors.Is(err, errInside) {
+	if v.Actor.Mode == record.ModeAuto && decide.Allows(v.Decision.Verdict) && !errors.Is(err, errInside) {
 		return fmt.Errorf("%w; nobody is asked in auto mode, so a call that cannot be recorded does not run. With --no-store in the hook no record is kept", err)
 	}
 	sys.Warn(err.Error(), cmp.Or(nospace.Hint(err, dir), "the decision still applies; with --no-store in the hook no record is kept and this warning goes away"))

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -37,10 +38,10 @@ type listed struct {
 
 // Run implements the command.
 func (c *listCmd) Run(_ context.Context, sys *cli.System) error {
-	l := newLibrary(c.policyFlags, sys)
-	set, err := l.set(sys.Dir)
+	l := c.library(sys)
+	set, err := l.Set(sys.Dir)
 	if err != nil {
-		return err
+		return badPolicy(err)
 	}
 	if c.JSON {
 		return listJSON(sys, set)
@@ -50,10 +51,11 @@ func (c *listCmd) Run(_ context.Context, sys *cli.System) error {
 	for _, p := range set.Policies() {
 		io.WriteString(table, printable.Sprintf("%s\t%s\t%s\t%s\t%s:%d\n", p.ID, p.Pack, p.Effect, p.Principle, p.File, p.Line))
 	}
-	if err := table.Flush(); err != nil || l.limit == nil {
+	limit, files, err := l.Ceiling()
+	if err := errors.Join(err, table.Flush()); err != nil || limit == nil {
 		return err
 	}
-	return sys.Print("\n" + ceilingText(l))
+	return sys.Print("\n" + ceilingText(limit, files))
 }
 
 func listJSON(sys *cli.System, set *policy.Set) error {

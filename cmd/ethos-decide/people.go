@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/hook"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
@@ -22,18 +23,10 @@ func watchedBy(sys *cli.System) people {
 }
 
 // tell prints what was refused, and what would be allowed.
-func (p people) tell(v verdict) {
-	if p.to == nil || v.decision.Verdict == record.VerdictAllow {
+func (p people) tell(v decide.Verdict) {
+	if p.to == nil || v.Decision.Verdict == record.VerdictAllow {
 		return
 	}
-	reason := hook.Verdict{Decision: &v.decision, Action: &v.action, Actor: &v.actor, Approve: v.approve(), Never: v.never}.Reason()
-	fmt.Fprintf(p.to, "ethos-decide: %s: %s\n", printable.Line(v.decision.Verdict), printable.Text(reason))
-}
-
-// approve returns the command with which a person allows the call, or "" if there is none.
-func (v *verdict) approve() string {
-	if !v.passable || allows(v.decision.Verdict) {
-		return ""
-	}
-	return "ethos-decide approve " + printable.Word(v.id)
+	reason := hook.Verdict{Decision: &v.Decision, Action: &v.Action, Actor: &v.Actor, Approve: v.Approve(), Never: v.Never}.Reason()
+	fmt.Fprintf(p.to, "ethos-decide: %s: %s\n", printable.Line(v.Decision.Verdict), printable.Text(reason))
 }

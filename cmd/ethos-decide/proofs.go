@@ -38,9 +38,9 @@ func (c *proofsCmd) Run(_ context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
-	set, err := newLibrary(policyFlags{}, sys).set(at.Workspace)
+	set, err := policyFlags{}.library(sys).Set(at.Workspace)
 	if err != nil {
-		return err
+		return badPolicy(err)
 	}
 	list := needs.List{Workspace: at.Workspace, Files: set.Proofs()}
 	if c.JSON {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
 	"ethos/pkg/trace"
@@ -35,7 +36,7 @@ func (c *replayCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
-	d.recorded = true
+	d.Recorded = true
 	var n replayed
 	if len(c.Trace) == 0 {
 		dir, err := storeOf(sys, trace.WorkTree(sys.Dir))
@@ -71,7 +72,7 @@ func (c *replayCmd) Run(ctx context.Context, sys *cli.System) error {
 	return nil
 }
 
-func (c *replayCmd) trace(ctx context.Context, sys *cli.System, d *decider, name string, n *replayed) error {
+func (c *replayCmd) trace(ctx context.Context, sys *cli.System, d *decide.Decider, name string, n *replayed) error {
 	from := sys.Stdin
 	if name == "-" {
 		sys.Waits("records", "name files or directories of records instead of -")
@@ -137,21 +138,21 @@ func tracesOf(names []string) (files []string, err error) {
 }
 
 // replayOne decides a record again and prints it if the decision changed.
-func replayOne(ctx context.Context, sys *cli.System, d *decider, l *record.Line, n *replayed) error {
+func replayOne(ctx context.Context, sys *cli.System, d *decide.Decider, l *record.Line, n *replayed) error {
 	var before record.Decision
 	if err := l.Decode("decision", &before); err != nil {
 		n.undecided++
 		return nil
 	}
-	after, err := d.decide(ctx, l)
+	after, err := d.Decide(ctx, l)
 	if err != nil {
-		return err
+		return badPolicy(err)
 	}
-	if !n.count(before, after.decision) {
+	if !n.count(before, after.Decision) {
 		return nil
 	}
-	return sys.Printf("%s: %s -> %s\n    %s\n    was: %s\n    now: %s\n", l.ID(), before.Verdict, after.decision.Verdict,
-		inShort(after.action), causes(before), causes(after.decision))
+	return sys.Printf("%s: %s -> %s\n    %s\n    was: %s\n    now: %s\n", l.ID(), before.Verdict, after.Decision.Verdict,
+		inShort(after.Action), causes(before), causes(after.Decision))
 }
 
 // count counts a decision, and reports whether it changed.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/hook"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
@@ -59,53 +60,53 @@ func (c *decideCmd) answer(sys *cli.System, a hook.Answer) error {
 	return nil
 }
 
-// bind tells a decider what the hook does with a call, and what the administrator requires.
-func (c *decideCmd) bind(d *decider) error {
-	if _, err := d.library.sources(""); err != nil {
-		return badPolicy(err)
+// bound returns a decider that knows what the hook does with a call, and what the administrator
+// requires.
+func (c *decideCmd) bound(sys *cli.System) (*decide.Decider, error) {
+	d, err := c.remembering(sys)
+	if err != nil {
+		return nil, err
 	}
-	d.limit = d.library.limit
-	if c.Confine != confineNo || d.needsBoundary() {
-		d.confines = c.confines
+	if d.Limit, _, err = d.Library.Ceiling(); err != nil {
+		return nil, badPolicy(err)
 	}
-	c.needed = d.library.needs
-	return nil
+	if c.Confine != confineNo || d.NeedsBoundary() {
+		d.Confines = c.confines
+	}
+	c.needed = d.Library.NeedsProof
+	return d, nil
 }
 
 // pass records that a script was decided, for the shell that the answer puts it into, if no record
 // does so. If the note cannot be saved, the shell has the script decided again.
-func (c *decideCmd) pass(sys *cli.System, v *verdict, rewritten json.RawMessage) {
+func (c *decideCmd) pass(sys *cli.System, v *decide.Verdict, rewritten json.RawMessage) {
 	if rewritten != nil && (c.NoStore || c.Records != "") {
-		_ = statedir.NotePassed(sys.Getenv, v.action.Script, sys.Now())
+		_ = statedir.NotePassed(sys.Getenv, v.Action.Script, sys.Now())
 	}
 }
 
 // judge decides the records of the event and returns the answer for the strictest verdict.
 func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, error) {
-	d, err := c.remembering(sys)
+	d, err := c.bound(sys)
 	if err != nil {
 		return hook.Answer{}, err
 	}
-	if err := c.bind(d); err != nil {
-		return hook.Answer{}, err
-	}
-	var strictest *verdict
+	var strictest *decide.Verdict
 	var rewritten json.RawMessage
 	var lines bytes.Buffer
 	sys.Waits("records", "ethos-facts --from AGENT < EVENT | ethos-decide --reply AGENT")
-	filter := record.Filter{Stage: "decide", MaxLine: c.MaxLine, Facts: true, In: c.handed.input(sys.Stdin), Out: &lines, Now: sys.Now}
-	c.handsOver(ctx, sys, &filter, d)
+	filter := record.Filter{Stage: "decide", MaxLine: c.MaxLine, Facts: true, In: c.handed.input(sys.Stdin), Out: &lines, Now: sys.Now, Unread: unread(true)}
 	var past *hook.Answer
 	tally, err := filter.Run(ctx, func(l *record.Line) error {
 		if answer, ok := c.after(sys, l); ok {
 			past = &answer
 			return nil
 		}
-		v, err := d.decide(ctx, l)
+		v, err := d.Decide(ctx, l)
 		if err != nil {
 			return err
 		}
-		if strictest == nil || policy.Stricter(v.decision.Verdict, strictest.decision.Verdict) {
+		if strictest == nil || policy.Stricter(v.Decision.Verdict, strictest.Decision.Verdict) {
 			strictest = &v
 		}
 		input, err := c.confine(l, &v)
@@ -115,6 +116,8 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 		return err
 	})
 	switch {
+	case errors.Is(err, policy.ErrNeedsCEL):
+		return hook.Answer{}, errors.New(withHint(c.handOver(ctx, sys, filter.Unread, d)))
 	case err != nil:
 		return hook.Answer{}, err
 	case tally.Bad > 0:
@@ -131,13 +134,13 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 		return hook.Answer{}, err
 	}
 	c.pass(sys, strictest, rewritten)
-	notices := []string{d.library.notice(strictest, sys.Now())}
+	notices := []string{d.Library.Notice(strictest, sys.Now())}
 	if rewritten != nil {
-		notices = append(notices, c.noSession(d.library, strictest, sys.Now()))
+		notices = append(notices, c.noSession(d.Library, strictest, sys.Now()))
 	}
 	return hook.Reply(c.Reply, hook.Verdict{
-		Decision: &strictest.decision, Action: &strictest.action, Actor: &strictest.actor, Rewritten: rewritten, Approve: strictest.approve(), Never: strictest.never,
-		Inside: trust.Inside(os.DirFS("/proc")), Prompts: c.prompts(&strictest.actor),
+		Decision: &strictest.Decision, Action: &strictest.Action, Actor: &strictest.Actor, Rewritten: rewritten, Approve: strictest.Approve(), Never: strictest.Never,
+		Inside: trust.Inside(os.DirFS("/proc")), Prompts: c.prompts(&strictest.Actor),
 		Notice: strings.Trim(strings.Join(notices, "\n"), "\n"),
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/hook"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
@@ -82,10 +83,10 @@ func shared(f *record.Facts) hook.Boundary {
 
 // noSession returns a notice, once per agent and workspace, that the events
 // name no session.
-func (c *decideCmd) noSession(l *library, v *verdict, now time.Time) string {
-	_, alone := c.sessionOf(&policy.Input{Action: &v.action, Actor: &v.actor, Facts: v.facts})
-	said := record.Configuration{Path: v.action.Workspace, Digest: aloneNoID}
-	if alone != aloneNoID || !l.memory.Once("--session "+v.actor.Agent, said, now) {
+func (c *decideCmd) noSession(l *decide.Library, v *decide.Verdict, now time.Time) string {
+	_, alone := c.sessionOf(&policy.Input{Action: &v.Action, Actor: &v.Actor, Facts: v.Facts})
+	said := record.Configuration{Path: v.Action.Workspace, Digest: aloneNoID}
+	if alone != aloneNoID || !l.Memory.Once("--session "+v.Actor.Agent, said, now) {
 		return ""
 	}
 	return "--session auto: " + aloneNoID + ", so each call has a boundary of its own"

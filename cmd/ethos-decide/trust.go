@@ -14,6 +14,7 @@ import (
 	"ethos/pkg/capability"
 	"ethos/pkg/catalog"
 	"ethos/pkg/cli"
+	"ethos/pkg/decide"
 	"ethos/pkg/facts"
 	"ethos/pkg/origin"
 	"ethos/pkg/policy"
@@ -129,7 +130,7 @@ func (t *truster) files() (files []string, err error) {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(t.sys.Dir, file)
 		}
-		if name := filepath.Base(file); name != capability.ConfigName && name != consumerFile {
+		if name := filepath.Base(file); name != capability.ConfigName && name != decide.ConsumerFile {
 			from, err := t.origin(file)
 			_, missing := os.Lstat(file)
 			switch {
@@ -138,7 +139,7 @@ func (t *truster) files() (files []string, err error) {
 			case from == nil && missing != nil:
 				return nil, cli.Errorf(cli.BadInput, "create it first; without FILE, the existing files of the work space are used", "%w", missing)
 			case from == nil:
-				return nil, cli.Errorf(cli.Usage, "a file that --config or --policy names needs no trust", "%s needs no trust: it is neither %s nor %s, and not known to be written by a run that could reach the network", file, capability.ConfigName, consumerFile)
+				return nil, cli.Errorf(cli.Usage, "a file that --config or --policy names needs no trust", "%s needs no trust: it is neither %s nor %s, and not known to be written by a run that could reach the network", file, capability.ConfigName, decide.ConsumerFile)
 			}
 		}
 		files = append(files, file)
@@ -154,14 +155,14 @@ func (t *truster) files() (files []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{capability.ConfigName, consumerFile} {
+	for _, name := range []string{capability.ConfigName, decide.ConsumerFile} {
 		file := filepath.Join(at.Workspace, name)
 		if _, err := os.Lstat(file); err == nil {
 			files = append(files, file)
 		}
 	}
 	if len(files) == 0 {
-		t.sys.Warn(fmt.Sprintf("%s has no %s and no %s: there is nothing to trust", at.Workspace, capability.ConfigName, consumerFile), "")
+		t.sys.Warn(fmt.Sprintf("%s has no %s and no %s: there is nothing to trust", at.Workspace, capability.ConfigName, decide.ConsumerFile), "")
 	}
 	return files, nil
 }
@@ -209,7 +210,7 @@ func (t *truster) script(file string) (candidate, error) {
 
 // read reads a file once, and determines what it widens.
 func (t *truster) read(file string) (candidate, error) {
-	if name := filepath.Base(file); name != capability.ConfigName && name != consumerFile {
+	if name := filepath.Base(file); name != capability.ConfigName && name != decide.ConsumerFile {
 		return t.script(file)
 	}
 	path, err := trust.Canonical(file)
@@ -232,7 +233,7 @@ func (t *truster) read(file string) (candidate, error) {
 // widens lists what the content of a file widens compared to the last trusted content, and reports
 // whether it requires proofs.
 func (t *truster) widens(path string, text, last []byte) (list []string, proofs bool, err error) {
-	if filepath.Base(path) == consumerFile {
+	if filepath.Base(path) == decide.ConsumerFile {
 		set, err := policy.Load(policy.Options{Packs: policy.Packs(), Sources: []policy.Source{{Name: path, Text: text, Trusted: true, Digest: trust.Digest(text), Last: last}}})
 		if err != nil {
 			return nil, false, err

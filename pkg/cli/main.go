@@ -36,14 +36,8 @@ func MainRaw(name string, run func(context.Context, *System, []string) Status) {
 }
 
 func end(name string, run func(context.Context, *System, []string) Status) {
-	exit(start(name, run))
+	os.Exit(int(start(name, run)))
 }
-
-func exit(status Status) { os.Exit(int(status)) }
-
-// End prints the error with which a program of a kind ends, and ends the process, for a program that
-// could not become another one in the middle of its work.
-func (s *System) End(kind Kind, err error) { exit(s.ended(kind, err)) }
 
 // start runs the program with the process's own streams. If a signal ended the program, start ends
 // the process by that signal.

@@ -94,14 +94,9 @@ func (p Program) Run(ctx context.Context, sys *System, args []string) (status St
 	if err != nil && errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return Interrupted
 	}
-	return sys.ended(kind, err)
-}
-
-// ended prints the error, if any, with which a program of a kind ends, and returns the exit status.
-func (s *System) ended(kind Kind, err error) Status {
 	status, message, hint := statusOf(kind, err)
 	if message != "" {
-		s.fail(message, hint)
+		sys.fail(message, hint)
 	}
 	return status
 }

@@ -2,8 +2,13 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"reflect"
 )
+
+// ErrNeedsCEL is what [Load] and [Set.Decide] panic with in a program built with the tag nocel, where
+// an expression must be compiled, or evaluated by CEL.
+var ErrNeedsCEL = errors.New("there is no CEL in this program")
 
 // Loading CEL takes longer than deciding a record. The expressions that ship use few of CEL's
 // constructs, so a direct evaluation of their packed form finds their values without CEL. It says

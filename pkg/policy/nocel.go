@@ -4,17 +4,12 @@ package policy
 
 import "context"
 
-// HandOver replaces this process, which has no CEL, with the program that has it, or ends it. It
-// is called when an expression must be compiled or evaluated by CEL, and does not return.
-var HandOver func()
-
 // expression is an expression of a shipped policy. Without CEL it can only be evaluated directly.
 type expression struct{ tree }
 
-// eval hands over.
+// eval panics with [ErrNeedsCEL].
 func (x *expression) eval(context.Context, *activation, []string, Bounds) outcome {
-	HandOver()
-	return outcome{code: CodeError, message: "there is no CEL"}
+	panic(ErrNeedsCEL)
 }
 
 // activation stands for the variables of a record, which only CEL reads.
@@ -22,8 +17,7 @@ type activation struct{}
 
 func newActivation(*Input) *activation { return nil }
 
-// rule hands over.
+// rule panics with [ErrNeedsCEL].
 func (f *file) rule(*written) *rule {
-	HandOver()
-	return nil
+	panic(ErrNeedsCEL)
 }

@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"pkg/sandbox/prove"},
 	{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"},
 	{"pkg/facts/committed", "pkg/sandbox/probe", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard", "pkg/session"},
-	{"pkg/trace/otlp"},
+	{"pkg/trace/otlp", "pkg/decide"},
 	{"pkg/cli"},
 	{"pkg/ethosargs/argstest"},
 	{"cmd", "examples"},

@@ -1,4 +1,4 @@
-package main
+package decide
 
 import (
 	"context"
@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"ethos/pkg/capability"
-	"ethos/pkg/cli"
 	"ethos/pkg/policy"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/trust"
 )
 
-// approver allows calls that a user approved, with --approve or with `ethos-decide approve` in the
-// memory.
+// approver allows calls that a user approved, with --approve or with
+// `ethos-decide approve` in the memory.
 type approver struct {
 	options map[string]bool // ids from --approve, of records or policies, and whether each was used
 	never   []string        // policies named by --approve that no approval can override
@@ -28,8 +27,8 @@ type approver struct {
 // maxNamed limits the action that is saved with a refusal, in bytes of JSON.
 const maxNamed = 8 << 10
 
-func newApprover(ids []string, memory *trust.Memory, now func() time.Time) *approver {
-	a := &approver{options: map[string]bool{}, memory: memory, now: now}
+func newApprover(ids []string, now func() time.Time) *approver {
+	a := &approver{options: map[string]bool{}, now: now}
 	for _, id := range ids {
 		a.options[id] = false
 	}
@@ -44,8 +43,9 @@ type outcome struct {
 	never    bool          // no approval can override what refuses it
 }
 
-// decide decides a record and applies the approvals. An approved record has admin_approved set, the
-// approved policies overridden, and the grants that the call needs.
+// decide decides a record and applies the approvals. An approved record has
+// admin_approved set, the approved policies overridden, and the grants that the
+// call needs.
 func (a *approver) decide(ctx context.Context, set *policy.Set, id string, in *policy.Input) outcome {
 	first := outcome{decision: set.Decide(ctx, *in)}
 	if in.Actor == nil || in.Facts == nil {
@@ -95,7 +95,8 @@ func (a *approver) approval(id string, standing, never, needs []string, in *poli
 	return &record.Approval{ID: kept.ID, By: kept.By, Time: kept.Time.Format(time.RFC3339), Covers: covers, Policies: standing, Grants: kept.Grants}
 }
 
-// given returns the approval from --approve, for the record or for every policy that refuses it.
+// given returns the approval from --approve, for the record or for every policy
+// that refuses it.
 func (a *approver) given(id string, standing, never []string) *record.Approval {
 	if len(a.options) == 0 || len(standing) == 0 {
 		return nil
@@ -126,7 +127,8 @@ func (a *approver) given(id string, standing, never []string) *record.Approval {
 	return approval
 }
 
-// apply decides again with the approval. What still refuses the call then is final.
+// apply decides again with the approval. What still refuses the call then is
+// final.
 func (a *approver) apply(ctx context.Context, set *policy.Set, in *policy.Input, first outcome, approval *record.Approval) outcome {
 	facts := *in.Facts
 	approval.Policies = append([]string{}, approval.Policies...) // lists of a record are never null
@@ -141,7 +143,7 @@ func (a *approver) apply(ctx context.Context, set *policy.Set, in *policy.Input,
 	actor.AdminApproved = true
 	approved := policy.Input{Action: in.Action, Actor: &actor, Facts: &facts}
 	d := set.Approved(set.Decide(ctx, approved), approval.Policies)
-	if !allows(d.Verdict) {
+	if !Allows(d.Verdict) {
 		return first
 	}
 	d.Approval = approval
@@ -152,7 +154,8 @@ func (a *approver) apply(ctx context.Context, set *policy.Set, in *policy.Input,
 	return outcome{decision: d, facts: &facts}
 }
 
-// grant adds the capabilities of an approval, and names the approval as their source in GrantedBy.
+// grant adds the capabilities of an approval, and names the approval as their
+// source in GrantedBy.
 func grant(have record.Capabilities, approval *record.Approval) (record.Capabilities, error) {
 	network := &have.Network
 	network.AllowDomains, have.GrantedBy = slices.Clone(network.AllowDomains), slices.Clone(have.GrantedBy)
@@ -172,7 +175,8 @@ func grant(have record.Capabilities, approval *record.Approval) (record.Capabili
 	return have, nil
 }
 
-// note saves a call so that a person finds it, and reports whether that succeeded.
+// note saves a call so that a person finds it, and reports whether that
+// succeeded.
 func (a *approver) note(id string, d *record.Decision, standing, never, needs []string, in *policy.Input) bool {
 	if a.memory == nil || id == "" {
 		return false
@@ -194,11 +198,16 @@ func (a *approver) note(id string, d *record.Decision, standing, never, needs []
 	}, a.now()) == nil
 }
 
-// warn reports approvals without effect: a mistyped id, or a policy that no approval can override.
-func (a *approver) warn(sys *cli.System) {
+// Warning is a message with its remedy.
+type Warning struct{ Message, Hint string }
+
+// Warnings reports approvals without effect: a mistyped id, or a policy that no
+// approval can override.
+func (d *Decider) Warnings() (list []Warning) {
+	a := d.approver
 	slices.Sort(a.never)
 	for _, id := range slices.Compact(a.never) {
-		sys.Warn("no approval exists for "+id+": no approval overrides it", "its remedy says what is allowed instead")
+		list = append(list, Warning{"no approval exists for " + id + ": no approval overrides it", "its remedy says what is allowed instead"})
 	}
 	var ids []string
 	for id, used := range a.options {
@@ -208,11 +217,12 @@ func (a *approver) warn(sys *cli.System) {
 	}
 	slices.Sort(ids)
 	for _, id := range ids {
-		sys.Warn("--approve "+id+" approved nothing", "give the id of a record, or of a policy that asked")
+		list = append(list, Warning{"--approve " + id + " approved nothing", "give the id of a record, or of a policy that asked"})
 	}
 	for _, err := range a.failed {
-		sys.Warn("an approval is not valid: "+err.Error(), "approve the call again: ethos-decide pending lists it")
+		list = append(list, Warning{"an approval is not valid: " + err.Error(), "approve the call again: ethos-decide pending lists it"})
 	}
+	return list
 }
 
 // commandOf returns what an action would do, for people.

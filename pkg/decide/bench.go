@@ -1,6 +1,6 @@
 //go:build !nocel
 
-package main
+package decide
 
 import (
 	"context"
@@ -8,17 +8,16 @@ import (
 	"os"
 	"path/filepath"
 
-	"ethos/pkg/cli"
 	"ethos/pkg/facts"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
 )
 
-// bench is the environment for the examples of policies: a workspace that is a small git repository
-// on the branch topic, with main and topic on the remote origin, and an empty home directory.
-// Nothing in it is executed.
-type bench struct {
+// Bench is the environment for the examples of policies: a workspace that is a
+// small git repository on the branch topic, with main and topic on the remote
+// origin, and an empty home directory. Nothing in it is executed.
+type Bench struct {
 	root    string
 	deriver *facts.Deriver
 }
@@ -44,25 +43,25 @@ const (
 		"\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"topic\"]\n\tremote = origin\n\tmerge = refs/heads/topic\n"
 )
 
-// newBench creates the workspace; close removes it.
-func newBench() (*bench, error) {
+// NewBench creates the workspace; Close removes it.
+func NewBench() (*Bench, error) {
 	root, err := os.MkdirTemp("", "ethos-check-")
 	if err != nil {
 		return nil, fmt.Errorf("make a work space for the examples: %w", err)
 	}
-	b := &bench{root: root}
+	b := &Bench{root: root}
 	if err = b.fill(); err == nil {
 		home := filepath.Join(root, "home")
 		b.deriver, err = facts.New(facts.Options{Home: home, Git: gitrepo.Options{Home: home}, Programs: []string{filepath.Join(home, ".local/bin"), "/usr/local/bin", "/usr/bin"}})
 	}
 	if err != nil {
-		b.close()
+		b.Close()
 		return nil, fmt.Errorf("make a work space for the examples: %w", err)
 	}
 	return b, nil
 }
 
-func (b *bench) fill() error {
+func (b *Bench) fill() error {
 	real, err := filepath.EvalSymlinks(b.root)
 	if err != nil {
 		return err
@@ -85,17 +84,18 @@ func (b *bench) fill() error {
 	return os.Symlink("ethos-git", filepath.Join(b.root, "home/.local/bin/git"))
 }
 
-func (b *bench) close() { os.RemoveAll(b.root) }
+// Close removes the workspace.
+func (b *Bench) Close() { os.RemoveAll(b.root) }
 
-// place moves an example's action into the workspace. Its Cwd is relative.
-func (b *bench) place(a record.Action) (record.Action, error) {
+// Place moves an example's action into the workspace. Its Cwd is relative.
+func (b *Bench) Place(a record.Action) (record.Action, error) {
 	a.Cwd = filepath.Join(b.root, "work", a.Cwd)
 	return b.deriver.Place(a)
 }
 
-// facts implements [policy.FactsFunc].
-func (b *bench) facts(_ context.Context, a record.Action, by record.Actor) (record.Action, record.Facts, error) {
-	placed, err := b.place(a)
+// Facts implements [policy.FactsFunc].
+func (b *Bench) Facts(_ context.Context, a record.Action, by record.Actor) (record.Action, record.Facts, error) {
+	placed, err := b.Place(a)
 	if err != nil {
 		return placed, record.Facts{}, err
 	}
@@ -103,18 +103,18 @@ func (b *bench) facts(_ context.Context, a record.Action, by record.Actor) (reco
 	return placed, f, err
 }
 
-var _ policy.FactsFunc = (*bench)(nil).facts
+var _ policy.FactsFunc = (*Bench)(nil).Facts
 
-// runExamples fails if an example is wrong.
-func runExamples(set *policy.Set) error {
-	b, err := newBench()
+// RunExamples fails if an example is wrong.
+func RunExamples(set *policy.Set) error {
+	b, err := NewBench()
 	if err != nil {
 		return err
 	}
-	defer b.close()
-	wrong, err := set.Prove(context.Background(), b.facts)
+	defer b.Close()
+	wrong, err := set.Prove(context.Background(), b.Facts)
 	if err == nil && len(wrong) > 0 {
-		err = cli.Errorf(cli.BadInput, "fix the policy or the example, then run ethos-decide check; nothing was decided", "%s (wrong examples: %d)", wrong[0], len(wrong))
+		err = errorf("fix the policy or the example, then run ethos-decide check; nothing was decided", "%s (wrong examples: %d)", wrong[0], len(wrong))
 	}
 	return err
 }
