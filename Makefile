@@ -200,6 +200,7 @@ lint: ## the checks that run nothing: format, vet, staticcheck, modules, other p
 	@out=$$(gofmt -l cmd pkg); [ -z "$$out" ] || { echo "gofmt: these files need formatting:" $$out >&2; exit 1; }
 	$(GO) vet ./...
 	$(GO) build -tags nocel -o /dev/null ./cmd/ethos-decide
+	$(GO) build -tags nocel -o /dev/null ./cmd/ethos-git
 	$(GO) vet -tags lab ./pkg/internal/lab/...
 	$(GO) vet -tags mutants ./pkg/internal/mutants
 	$(GO) vet -tags agents ./pkg/internal/e2e

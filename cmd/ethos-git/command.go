@@ -97,7 +97,7 @@ func newGuard(sys *cli.System) (*gitguard.Guard, error) {
 	}
 	return &gitguard.Guard{
 		Self:     self,
-		Decider:  gitguard.SiblingOf(self, sys.Environ),
+		Decider:  decider(sys, gitguard.SiblingOf(self, sys.Environ)),
 		Recorder: recorder{sys: sys},
 		Trusted:  trust.GitTrees{Memory: trust.New(sys.Getenv), Now: sys.Now},
 		Facts:    deriver(sys),

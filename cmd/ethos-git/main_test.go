@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -65,20 +66,38 @@ const gitConfig = `[user]
 	detachedHead = false
 `
 
-func TestScripts(t *testing.T) {
-	dir := programs(t)
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
-		Setup: func(e *testscript.Env) error {
-			home := filepath.Join(e.WorkDir, "home")
-			e.Setenv("HOME", home)
-			e.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-			e.Setenv("BIN", dir)
-			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-			if err := os.Mkdir(home, 0o755); err != nil {
-				return err
-			}
-			return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(gitConfig), 0o644)
-		},
-	})
+func TestScripts(t *testing.T) { scripts(t, programs(t), testscript.Params{Dir: "testdata/script"}) }
+
+// TestScriptsWithin runs the scripts with ethos-git as it is released, which decides by itself. One of them is about the build that does not.
+func TestScriptsWithin(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", "nocel", "-o", dir+"/", "ethos/cmd/ethos-git")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.Symlink(filepath.Join(programs(t), "ethos-decide"), filepath.Join(dir, "ethos-decide")); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts(t, dir, testscript.Params{Files: slices.DeleteFunc(files, func(name string) bool { return filepath.Base(name) == "closed.txtar" })})
+}
+
+// scripts runs scripts with the programs of a directory.
+func scripts(t *testing.T, dir string, p testscript.Params) {
+	p.Setup = func(e *testscript.Env) error {
+		home := filepath.Join(e.WorkDir, "home")
+		e.Setenv("HOME", home)
+		e.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+		e.Setenv("BIN", dir)
+		e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+		if err := os.Mkdir(home, 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(gitConfig), 0o644)
+	}
+	testscript.Run(t, p)
 }

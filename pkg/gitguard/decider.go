@@ -16,9 +16,45 @@ import (
 	"ethos/pkg/record"
 )
 
+// Within is the Decider that decides in this process, and asks another one
+// where that is not possible. No process is started for a plain git command.
+type Within struct {
+	// Judge adds the decision to a line as ethos-decide does. With an error it
+	// has decided nothing.
+	Judge func(context.Context, *record.Line) error
+	Else  Decider
+}
+
+// Decide decides the lines in order. From the first one on that Judge does not
+// decide, they are all asked about elsewhere, because an approval that Judge has
+// used up for an earlier one is not there a second time.
+func (w Within) Decide(ctx context.Context, lines ...*record.Line) (decisions []record.Decision, err error) {
+	for i, line := range lines {
+		decision, err := w.decide(ctx, line)
+		if err != nil {
+			rest, err := w.Else.Decide(ctx, lines[i:]...)
+			return append(decisions, rest...), err
+		}
+		decisions = append(decisions, decision)
+	}
+	return decisions, nil
+}
+
+// decide decides a line that is read from the text of this one, so that Judge
+// sees what ethos-decide would read, and changes nothing if it fails.
+func (w Within) decide(ctx context.Context, asked *record.Line) (record.Decision, error) {
+	line, err := record.ParseLine(bytes.TrimSuffix(asked.AppendTo(nil), []byte("\n")))
+	if err == nil {
+		err = w.Judge(ctx, line)
+	}
+	if err != nil {
+		return record.Decision{}, err
+	}
+	return decisionOf(line, asked)
+}
+
 // Sibling is the Decider that runs ethos-decide from the directory of ethos-git. It is a separate
-// program, so that a git command that needs no decision does not wait for the start of the policy
-// engine.
+// program, so that no git command waits for CEL to be loaded that does not need it.
 type Sibling struct {
 	Program string
 	Environ []string
@@ -88,11 +124,16 @@ func (s Sibling) Decide(ctx context.Context, lines ...*record.Line) ([]record.De
 
 // answer returns the decision in the line that ethos-decide returned.
 func answer(asked *record.Line, text []byte) (record.Decision, error) {
-	var decision record.Decision
 	line, err := record.ParseLine(bytes.TrimSuffix(text, []byte("\n")))
 	if err != nil {
-		return decision, fmt.Errorf("read the answer of ethos-decide: %w", err)
+		return record.Decision{}, fmt.Errorf("read the answer of ethos-decide: %w", err)
 	}
+	return decisionOf(line, asked)
+}
+
+// decisionOf returns the decision in a decided line, after checking that it
+// belongs to the line that was asked about.
+func decisionOf(line, asked *record.Line) (decision record.Decision, err error) {
 	if err := line.Decode("decision", &decision); err != nil {
 		return decision, fmt.Errorf("read the answer of ethos-decide: %w", err)
 	}
