@@ -159,6 +159,10 @@ func TestWithinStartsNothing(t *testing.T) {
 	if said := b.said(b.within, nil, "ethos", "explain", "--", "add", "dirty"); b.starts() != before+1 {
 		t.Errorf("with facts that could not be established: %v: %d starts", said, b.starts()-before)
 	}
+	l.must(os.Remove(filepath.Join(b.within, "ethos-decide")))
+	if said := add(); said[2] != statusRefused || !strings.Contains(said[1].(string), "ethos-decide beside ethos-git") {
+		t.Errorf("without ethos-decide: %v", said)
+	}
 }
 
 // deciding is a Decider whose answers are given.
