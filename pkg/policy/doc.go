@@ -34,7 +34,7 @@
 // expression would be false. The other shipped expressions are evaluated directly; CEL evaluates
 // those whose value direct evaluation does not know, and all of a consumer.
 //
-// With the build tag nocel the package has no CEL, and calls [HandOver] where it would need it.
+// With the build tag nocel the package has no CEL, and panics with [ErrNeedsCEL] where it would need it.
 //
 // This is the only package that imports cel-go. Policy files are YAML; only this package and
 // pkg/catalog read it.
