@@ -169,6 +169,10 @@ func (j *Judge) file(c caller, s socket, path string) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
+	if !j.valid(c.id) { // the working directory was not the caller's
+		unix.Close(fd)
+		return target{}, unix.EINTR
+	}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		unix.Close(fd)
