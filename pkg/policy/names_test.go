@@ -62,3 +62,13 @@ func TestConstants(t *testing.T) {
 		}
 	}
 }
+
+// TestDigestCountsConstants: the digest of a set depends on the lists that its policies read.
+func TestDigestCountsConstants(t *testing.T) {
+	digest := func(reads ...string) string {
+		return (&Set{rules: []*rule{{digest: "x", reads: reads}}}).seal().digest
+	}
+	if none, one, other := digest("files"), digest("paths.ethos"), digest("paths.credentials"); none == one || one == other {
+		t.Errorf("%s, %s and %s", none, one, other)
+	}
+}
