@@ -41,10 +41,12 @@ func (k interpreter) shell() bool { return k.dialect != dialectScript }
 
 // findInterpreter recognises an interpreter by its name, with or without a version: python3.12, lua5.4.
 func findInterpreter(name string) (interpreter, bool) {
-	for _, name := range [...]string{name, strings.TrimRight(name, "0123456789.-")} {
-		if kind := lookup(interpreters[:], name, func(k *interpreter) string { return k.name }); kind != nil {
-			return *kind, true
-		}
+	kind := lookup(interpreters[:], name, func(k *interpreter) string { return k.name })
+	if kind != nil {
+		return *kind, true
+	}
+	if base := strings.TrimRight(name, "0123456789.-"); base != name {
+		return findInterpreter(base)
 	}
 	return interpreter{}, false
 }
