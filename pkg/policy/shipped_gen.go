@@ -2590,8 +2590,8 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "protected.ethos_programs", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"ethos-program\") || shell.commands.exists(c, c.name in [\"mv\", \"cp\", \"rm\", \"chmod\", \"ln\", \"tee\", \"install\", \"dd\", \"shred\", \"truncate\"] && c.raw.matches(\"[$`]\\\\(?(which|command -v|type -[pP]) +(ethos-[a-z]+|git)\"))",
-			Message:   "This changes or hides an installed program of ethos, or the git that leads to it{paths}.",
+			When:      "files.exists(f, f.protected == \"ethos-program\") || shell.commands.exists(c, c.name in [\"mv\", \"cp\", \"rm\", \"chmod\", \"ln\", \"tee\", \"install\", \"dd\", \"shred\", \"truncate\"] && c.raw.matches(\"[$`]\\\\(?(which|command -v|type -[pP]) +(ethos-[a-z]+|git)\")) || shell.commands.exists(c, c.name in [\"cp\", \"ln\", \"link\", \"install\", \"dd\", \"rsync\", \"cat\"] && c.argv.exists(a, a.matches(\"^(if=)?[~/].*/s?bin/ethos-(facts|decide|sandbox|trace|git|cel|mcp|otlp|attest)$\"))\n  && (c.name != \"cat\" || shell.writes.exists(w, w.op != \"append\")))",
+			Message:   "This changes, hides or copies an installed program of ethos, or changes the git that leads to it{paths}.",
 			Remedy:    "Build it in the work space; a person installs it.",
 			Protected: true,
 			File:      "pack:core/widening.yaml", Line: 183, Column: 5,
@@ -2616,10 +2616,30 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "truncate"},
 				}},
 			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "cp"},
+					need{op: equals, fact: 31 /* Command.name */, value: "ln"},
+					need{op: equals, fact: 31 /* Command.name */, value: "link"},
+					need{op: equals, fact: 31 /* Command.name */, value: "install"},
+					need{op: equals, fact: 31 /* Command.name */, value: "dd"},
+					need{op: equals, fact: 31 /* Command.name */, value: "rsync"},
+					need{op: equals, fact: 31 /* Command.name */, value: "cat"},
+				}},
+				need{op: someValue, fact: 39 /* Command.argv */},
+				need{op: anyOf, of: []need{
+					need{op: differs, fact: 31 /* Command.name */, value: "cat"},
+					need{op: all, of: []need{
+						need{op: someValue, fact: 21 /* Shell.writes */},
+						need{op: differs, fact: 47 /* PathUse.op */, value: "append"},
+					}},
+				}},
+			}},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "ddec248e4b3fa337d39b052ea825147009d548ee1b645e9e854c460c2f101b58",
-		from:   115191, to: 115922,
+		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
+		from:   115191, to: 116920,
 	},
 	{
 		policy: Policy{
@@ -2629,7 +2649,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This reads or changes what ethos keeps of a person's decisions{paths}.",
 			Remedy:    "Leave the folder alone; a person looks at it with `ethos-decide trust --list`.",
 			Protected: true,
-			File:      "pack:core/widening.yaml", Line: 219, Column: 5,
+			File:      "pack:core/widening.yaml", Line: 229, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2641,7 +2661,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   115922, to: 116401,
+		from:   116920, to: 117399,
 	},
 	{
 		policy: Policy{
@@ -2658,7 +2678,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   116401, to: 116675,
+		from:   117399, to: 117673,
 	},
 	{
 		policy: Policy{
@@ -2672,7 +2692,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   116675, to: 116741,
+		from:   117673, to: 117739,
 	},
 	{
 		policy: Policy{
@@ -2706,7 +2726,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   116741, to: 117401,
+		from:   117739, to: 118399,
 	},
 	{
 		policy: Policy{
@@ -2739,7 +2759,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   117401, to: 117980,
+		from:   118399, to: 118978,
 	},
 	{
 		policy: Policy{
@@ -2889,7 +2909,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   117980, to: 123620,
+		from:   118978, to: 124618,
 	},
 	{
 		policy: Policy{
@@ -2970,7 +2990,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   123620, to: 125678,
+		from:   124618, to: 126676,
 	},
 	{
 		policy: Policy{
@@ -2997,7 +3017,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   125678, to: 126932,
+		from:   126676, to: 127930,
 	},
 	{
 		policy: Policy{
@@ -3017,7 +3037,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   126932, to: 128467,
+		from:   127930, to: 129465,
 	},
 	{
 		policy: Policy{
@@ -3034,7 +3054,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   128467, to: 129010,
+		from:   129465, to: 130008,
 	},
 	{
 		policy: Policy{
@@ -3073,7 +3093,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   129010, to: 130254,
+		from:   130008, to: 131252,
 	},
 	{
 		policy: Policy{
@@ -3090,7 +3110,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   130254, to: 130477,
+		from:   131252, to: 131475,
 	},
 	{
 		policy: Policy{
@@ -3107,7 +3127,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   130477, to: 130781,
+		from:   131475, to: 131779,
 	},
 	{
 		policy: Policy{
@@ -3128,7 +3148,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   130781, to: 131205,
+		from:   131779, to: 132203,
 	},
 	{
 		policy: Policy{
@@ -3163,7 +3183,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   131205, to: 132216,
+		from:   132203, to: 133214,
 	},
 	{
 		policy: Policy{
@@ -3180,7 +3200,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   132216, to: 132444,
+		from:   133214, to: 133442,
 	},
 	{
 		policy: Policy{
@@ -3205,7 +3225,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   132444, to: 132942,
+		from:   133442, to: 133940,
 	},
 	{
 		policy: Policy{
@@ -3228,7 +3248,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   132942, to: 133408,
+		from:   133940, to: 134406,
 	},
 	{
 		policy: Policy{
@@ -3245,7 +3265,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   133408, to: 133649,
+		from:   134406, to: 134647,
 	},
 	{
 		policy: Policy{
@@ -3262,7 +3282,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   133649, to: 133875,
+		from:   134647, to: 134873,
 	},
 	{
 		policy: Policy{
@@ -3279,7 +3299,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   133875, to: 134109,
+		from:   134873, to: 135107,
 	},
 	{
 		policy: Policy{
@@ -3300,7 +3320,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   134109, to: 134424,
+		from:   135107, to: 135422,
 	},
 	{
 		policy: Policy{
@@ -3317,7 +3337,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   134424, to: 134637,
+		from:   135422, to: 135635,
 	},
 	{
 		policy: Policy{
@@ -3335,7 +3355,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   134637, to: 134921,
+		from:   135635, to: 135919,
 	},
 	{
 		policy: Policy{
@@ -3352,7 +3372,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   134921, to: 135159,
+		from:   135919, to: 136157,
 	},
 	{
 		policy: Policy{
@@ -3369,7 +3389,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   135159, to: 135396,
+		from:   136157, to: 136394,
 	},
 	{
 		policy: Policy{
@@ -3383,7 +3403,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   135396, to: 135451,
+		from:   136394, to: 136449,
 	},
 	{
 		policy: Policy{
@@ -3397,7 +3417,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   135451, to: 135512,
+		from:   136449, to: 136510,
 	},
 	{
 		policy: Policy{
@@ -3411,7 +3431,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   135512, to: 135571,
+		from:   136510, to: 136569,
 	},
 	{
 		policy: Policy{
@@ -3425,7 +3445,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   135571, to: 135727,
+		from:   136569, to: 136725,
 	},
 	{
 		policy: Policy{
@@ -3439,7 +3459,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   135727, to: 135798,
+		from:   136725, to: 136796,
 	},
 	{
 		policy: Policy{
@@ -3463,7 +3483,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   135798, to: 136120,
+		from:   136796, to: 137118,
 	},
 	{
 		policy: Policy{
@@ -3483,7 +3503,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   136120, to: 137655,
+		from:   137118, to: 138653,
 	},
 	{
 		policy: Policy{
@@ -3500,7 +3520,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   137655, to: 138198,
+		from:   138653, to: 139196,
 	},
 	{
 		policy: Policy{
@@ -3539,7 +3559,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   138198, to: 139442,
+		from:   139196, to: 140440,
 	},
 	{
 		policy: Policy{
@@ -3555,7 +3575,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   139442, to: 144660,
+		from:   140440, to: 145658,
 	},
 	{
 		policy: Policy{
@@ -3580,7 +3600,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   144660, to: 145184,
+		from:   145658, to: 146182,
 	},
 	{
 		policy: Policy{
@@ -3606,7 +3626,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   145184, to: 145798,
+		from:   146182, to: 146796,
 	},
 	{
 		policy: Policy{
@@ -3622,7 +3642,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   145798, to: 145803,
+		from:   146796, to: 146801,
 	},
 	{
 		policy: Policy{
@@ -3647,7 +3667,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "2da99d08dc5d0d48448185f04b2c5ebba43203318dff06e573b0b90f634d96ac",
-		from:   145803, to: 146759,
+		from:   146801, to: 147757,
 	},
 	{
 		policy: Policy{
@@ -3680,7 +3700,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   146759, to: 147306,
+		from:   147757, to: 148304,
 	},
 	{
 		policy: Policy{
@@ -3696,7 +3716,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   147306, to: 147311,
+		from:   148304, to: 148309,
 	},
 	{
 		policy: Policy{
@@ -3712,7 +3732,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   147311, to: 147729,
+		from:   148309, to: 148727,
 	},
 	{
 		policy: Policy{
@@ -3728,7 +3748,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "93da16716fe1594c4a82d38534855dfd3089f91e552604179ccd4b858f435efe",
-		from:   147729, to: 147993,
+		from:   148727, to: 148991,
 	},
 	{
 		policy: Policy{
@@ -3744,7 +3764,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   147993, to: 148498,
+		from:   148991, to: 149496,
 	},
 	{
 		policy: Policy{
@@ -3777,7 +3797,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   148498, to: 149045,
+		from:   149496, to: 150043,
 	},
 	{
 		policy: Policy{
@@ -3867,7 +3887,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   149045, to: 153903,
+		from:   150043, to: 154901,
 	},
 	{
 		policy: Policy{
@@ -3883,6 +3903,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   153903, to: 153908,
+		from:   154901, to: 154906,
 	},
 }
