@@ -21,47 +21,49 @@ func block(name string) (system string, flags []string, lines []line) {
 	if name == "" || strings.ContainsAny(name, " =@\n") {
 		return "", nil, nil
 	}
-	for _, h := range heads() {
-		if strings.Contains(h.names, name) && lists(h.names, name) {
-			flags, lines = read(table[h.from:])
-			return h.system, flags, lines
-		}
+	known := heads()
+	at := strings.Index(known.names, " "+name+" ")
+	if at < 0 {
+		return "", nil, nil
 	}
-	return "", nil, nil
+	h := known.list[strings.Count(known.names[:at], "\n")]
+	flags, lines = read(table[h.from:])
+	return h.system, flags, lines
 }
 
-// head is the first line of a block.
+// head is what the first line of a block says.
 type head struct {
-	names, system string
-	from          int // offset of the block's lines
+	system string
+	from   int // offset of the block's lines
 }
 
-// heads holds the first lines of all blocks. The table is scanned once, for the sign that few other
+// directory finds the block of a name: names has a line for each head, with a space before and after
+// each name, so that one search is enough.
+type directory struct {
+	names string
+	list  []head
+}
+
+// heads reads the first lines of all blocks. The table is scanned once, for the sign that few other
 // lines have.
-var heads = sync.OnceValue(func() []head {
+var heads = sync.OnceValue(func() directory {
 	list := make([]head, 0, 256)
+	var all strings.Builder
+	all.Grow(4 << 10)
 	for at := 0; ; {
 		next := strings.IndexByte(table[at:], '@')
 		if next < 0 {
-			return list
+			return directory{all.String(), list}
 		}
 		if at += next + 1; !strings.HasSuffix(table[:at], "\n@") {
 			continue
 		}
 		line, _, _ := strings.Cut(table[at:], "\n")
 		names, system, _ := strings.Cut(line, " = ")
-		list = append(list, head{names, system, at + len(line) + 1})
+		all.WriteString(" " + names + " \n")
+		list = append(list, head{system, at + len(line) + 1})
 	}
 })
-
-func lists(list, name string) bool {
-	for each := range strings.SplitSeq(list, " ") {
-		if each == name {
-			return true
-		}
-	}
-	return false
-}
 
 // read parses the lines up to the next block.
 func read(text string) (flags []string, lines []line) {
