@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 
 	"ethos/pkg/snippet"
@@ -54,7 +53,7 @@ func (c *walker) consoleCode(inv invocation, name string) {
 func oneDash(args []field, names string) []field {
 	var out []field
 	for i, f := range args {
-		if len(f.text) > 2 && f.text[0] == '-' && f.text[1] != '-' && slices.Contains(strings.Fields(names), f.text[1:]) {
+		if len(f.text) > 2 && f.text[0] == '-' && f.text[1] != '-' && hasWord(names, f.text[1:]) {
 			if out == nil {
 				out = append([]field(nil), args...)
 			}

@@ -49,9 +49,9 @@ func (do *doing) outputOption(u *utility, args []field) {
 		long, _, attached := strings.Cut(name, "=")
 		switch {
 		case !isOption(f):
-		case slices.Contains(strings.Fields(u.with), name) && i+1 < len(args):
+		case hasWord(u.with, name) && i+1 < len(args):
 			do.writeOne(args[i+1], opWrite)
-		case attached && slices.Contains(strings.Fields(u.with), long):
+		case attached && hasWord(u.with, long):
 			do.writeOne(f.from(strings.IndexByte(f.text, '=')+1), opWrite)
 		case u.short == "o:" && strings.HasPrefix(f.text, "-o") && len(f.text) > 2:
 			do.writeOne(f.from(2), opWrite)

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -36,13 +35,13 @@ func (p *prompt) asks(args []field) bool {
 	given := p.parse(args, false)
 	operands := given.operands
 	for _, arg := range args {
-		if isOption(arg) && slices.Contains(strings.Fields(p.not), strings.TrimLeft(arg.text, "-")) {
+		if isOption(arg) && hasWord(p.not, strings.TrimLeft(arg.text, "-")) {
 			return false
 		}
 	}
 	if p.verbs != "" && !(p.bare && len(operands) == 0) {
 		at := 0
-		for at < len(operands) && !slices.Contains(strings.Fields(p.verbs), operands[at].text) {
+		for at < len(operands) && !hasWord(p.verbs, operands[at].text) {
 			at++
 		}
 		if at == len(operands) {
@@ -150,8 +149,8 @@ func (k interpreter) waits(name string, args []field, typed bool) bool {
 			snake && len(text) > 2 && strings.Trim(text[1:], "bBdEiIOPqsSuvx") == "" && strings.IndexByte(text, 'i') > 0:
 			return true
 		case snake && text == "-m" && i+1 < len(args):
-			return slices.Contains(strings.Fields("code pdb IPython ptpython bpython asyncio ipdb pudb"), args[i+1].text)
-		case !snake && slices.Contains(strings.Fields("-v -V -version --version -h --help -help -m --ini --v8-options"), text):
+			return hasWord("code pdb IPython ptpython bpython asyncio ipdb pudb", args[i+1].text)
+		case !snake && hasWord("-v -V -version --version -h --help -help -m --ini --v8-options", text):
 			return false // prints only its help or version
 		}
 	}

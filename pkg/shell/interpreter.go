@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 
 	"ethos/pkg/snippet"
@@ -159,7 +158,7 @@ func (k interpreter) operands(t taken, args []field) taken {
 		t.inline, t.dynamic = []field{first}, first.dyn
 		return t
 	}
-	if slices.Contains(strings.Fields(k.verbs), first.text) {
+	if hasWord(k.verbs, first.text) {
 		return k.verb(t, first.text, args[1:])
 	}
 	return t.file(first)
@@ -216,7 +215,7 @@ func (k interpreter) option(t *taken, args []field) (used int, ended bool) {
 	}
 	for i := 1; i < len(arg.text); i++ {
 		name := arg.text[i : i+1]
-		if slices.Contains(strings.Fields(k.module), name) {
+		if hasWord(k.module, name) {
 			return len(args), true
 		}
 		if strings.Contains(k.attached, name) {
@@ -236,20 +235,20 @@ func (k interpreter) option(t *taken, args []field) (used int, ended bool) {
 }
 
 func (k interpreter) takes(name string) bool {
-	return slices.Contains(strings.Fields(k.inline), name) || slices.Contains(strings.Fields(k.argument), name) || slices.Contains(strings.Fields(k.file), name)
+	return hasWord(k.inline, name) || hasWord(k.argument, name) || hasWord(k.file, name)
 }
 
 func (k interpreter) given(t *taken, name string, value field) (ended bool) {
 	switch {
-	case slices.Contains(strings.Fields(k.inline), name):
+	case hasWord(k.inline, name):
 		t.inline = append(t.inline, value)
 		t.dynamic = t.dynamic || value.dyn
-	case slices.Contains(strings.Fields(k.file), name):
+	case hasWord(k.file, name):
 		*t = t.file(value)
 		if t.stdin {
 			return true
 		}
-	case slices.Contains(strings.Fields(k.module), name):
+	case hasWord(k.module, name):
 		return true
 	}
 	return false

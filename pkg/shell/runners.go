@@ -110,7 +110,7 @@ func (c *walker) netns(w *wrapper, inv invocation) (invocation, bool) {
 func (c *walker) carried(w *wrapper, inv invocation) (invocation, bool) {
 	c.alone(inv, w.name)
 	p := w.grammar.parse(inv.fields[1:], true)
-	if len(p.operands) < 2 || !slices.Contains(strings.Fields(w.query), p.operands[0].text) {
+	if len(p.operands) < 2 || !hasWord(w.query, p.operands[0].text) {
 		return inv, false
 	}
 	p = w.grammar.parse(p.operands[1:], true)
@@ -207,7 +207,7 @@ func (c *walker) after(w *wrapper, inv invocation) (invocation, bool) {
 	}
 	c.alone(inv, w.name)
 	for i, f := range inv.fields {
-		if !slices.Contains(strings.Fields(w.query), f.text) || f.dyn || i+1 == len(inv.fields) {
+		if !hasWord(w.query, f.text) || f.dyn || i+1 == len(inv.fields) {
 			continue
 		}
 		in := inv.inner(w, inv.fields[i+1:])
@@ -266,7 +266,7 @@ func (c *walker) terminal(w *wrapper, inv invocation) {
 	if code, ok := p.value("c"); ok && w.name == "tmux" { // before the subcommand; after it, a directory
 		c.shellCode(code, w.name+" -c", &positional{dyn: true}, inv)
 	}
-	if len(p.operands) < 2 || !slices.Contains(strings.Fields(w.query), p.operands[0].text) {
+	if len(p.operands) < 2 || !hasWord(w.query, p.operands[0].text) {
 		return
 	}
 	p = w.grammar.parse(p.operands[1:], true)

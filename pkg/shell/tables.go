@@ -1,5 +1,7 @@
 package shell
 
+import "strings"
+
 // lookup returns the entry of a program in one of the tables that are generated from
 // pkg/catalog/data/programs.yaml, or nil. The tables are sorted by name.
 func lookup[T any](table []T, program string, name func(*T) string) *T {
@@ -46,4 +48,15 @@ type traits struct {
 func traitOf(program string, t trait) bool {
 	known := lookup(traitsOf[:], program, func(t *traits) string { return t.name })
 	return known != nil && known.have&t != 0
+}
+
+// hasWord reports whether a word is in a list of words with spaces between them, as the tables
+// have them.
+func hasWord(list, word string) bool {
+	for each := range strings.FieldsSeq(list) {
+		if each == word {
+			return true
+		}
+	}
+	return false
 }

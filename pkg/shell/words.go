@@ -36,7 +36,7 @@ func (do *doing) words(inv invocation) {
 	found := w.when == ""
 	var operands []field
 	for i, f := range args {
-		found = found || slices.Contains(strings.Fields(w.when), f.text)
+		found = found || hasWord(w.when, f.text)
 		do.embedded(w.embeds, f, inv)
 		if !isOption(f) {
 			if f.text != "" && f.text[0] != '|' {
@@ -69,7 +69,7 @@ func (do *doing) words(inv invocation) {
 // wordOption records the effect of one option of a program.
 func (do *doing) wordOption(w *wordEffect, option string, value field, inv invocation) {
 	label := do.by + " -" + option
-	has := func(options string) bool { return slices.Contains(strings.Fields(options), option) }
+	has := func(options string) bool { return hasWord(options, option) }
 	switch {
 	case has(w.runs) && value.text != "":
 		do.shellCode(value, label, &positional{dyn: true}, inv)
