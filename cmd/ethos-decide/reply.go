@@ -13,9 +13,9 @@ import (
 	"ethos/pkg/cli"
 	"ethos/pkg/decide"
 	"ethos/pkg/hook"
+	"ethos/pkg/hook/passed"
 	"ethos/pkg/policy"
 	"ethos/pkg/record"
-	"ethos/pkg/statedir"
 	"ethos/pkg/trust"
 )
 
@@ -81,7 +81,7 @@ func (c *decideCmd) bound(sys *cli.System) (*decide.Decider, error) {
 // does so. If the note cannot be saved, the shell has the script decided again.
 func (c *decideCmd) pass(sys *cli.System, v *decide.Verdict, rewritten json.RawMessage) {
 	if rewritten != nil && (c.NoStore || c.Records != "") {
-		_ = statedir.NotePassed(sys.Getenv, v.Action.Script, sys.Now())
+		_ = passed.Note(sys.Getenv, v.Action.Script, sys.Now())
 	}
 }
 

@@ -17,9 +17,9 @@ import (
 
 	"ethos/pkg/cli"
 	"ethos/pkg/gitguard"
+	"ethos/pkg/hook/passed"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
-	"ethos/pkg/statedir"
 	"ethos/pkg/trace"
 )
 
@@ -254,7 +254,7 @@ func scriptIn(dir, name string) (string, bool) {
 // is then not asked about again.
 func (c *shellCmd) passed(sys *cli.System) bool {
 	if c.Record == "" { // a hook without a store leaves a note
-		c.unrecorded = c.Command != "" && len(c.Args.Words()) == 0 && statedir.TakePassed(sys.Getenv, c.Command, sys.Now())
+		c.unrecorded = c.Command != "" && len(c.Args.Words()) == 0 && passed.Take(sys.Getenv, c.Command, sys.Now())
 		return c.unrecorded
 	}
 	dir, err := c.record.store()

@@ -19,8 +19,8 @@ import (
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/sandbox/seal"
 	"ethos/pkg/shorttest"
-	"ethos/pkg/statedir"
 )
 
 // ownCase is a directory of ethos that ethos has not made: it came with a clone, or an earlier command left it.
@@ -104,11 +104,11 @@ func inSlot(forge func(t *testing.T, slot, out string)) func(t *testing.T, own, 
 		home := func(name string) string {
 			return map[string]string{"HOME": filepath.Join(filepath.Dir(out), "home")}[name]
 		}
-		seal, err := statedir.Seal(home, "cache\x00"+slot+"\x00"+string(boot))
+		sealed, err := seal.Of(home, "cache\x00"+slot+"\x00"+string(boot))
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(t, slot+"/boot", seal)
+		write(t, slot+"/boot", sealed)
 		forge(t, slot, out)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"time"
 )
 
@@ -15,7 +15,7 @@ const askedName = "asked"
 // NoteAsked records that an agent's hook called ethos at this time.
 func NoteAsked(getenv func(string) string, agent string, now time.Time) error {
 	if dir, err := Open(getenv, askedName); err == nil {
-		if err = os.Chtimes(filepath.Join(dir, agent), now, now); !errors.Is(err, fs.ErrNotExist) {
+		if err = os.Chtimes(path.Join(dir, agent), now, now); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -23,11 +23,11 @@ func NoteAsked(getenv func(string) string, agent string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, agent)
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
+	file := path.Join(dir, agent)
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		return err
 	}
-	return os.Chtimes(path, now, now)
+	return os.Chtimes(file, now, now)
 }
 
 // LastAsked returns when an agent's hook last called ethos, or the zero time if
@@ -36,7 +36,7 @@ func LastAsked(getenv func(string) string, agent string) (time.Time, error) {
 	dir, err := Open(getenv, askedName)
 	if err == nil {
 		var info fs.FileInfo
-		if info, err = os.Lstat(filepath.Join(dir, agent)); err == nil {
+		if info, err = os.Lstat(path.Join(dir, agent)); err == nil {
 			return info.ModTime(), nil
 		}
 	}

@@ -4,8 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
+	"path"
 	"syscall"
 )
 
@@ -46,7 +45,7 @@ func List(getenv func(string) string, folder string) (names []string, err error)
 	}
 	entries, err := os.ReadDir(base)
 	for _, e := range entries {
-		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+		if e.IsDir() && e.Name()[0] != '.' {
 			names = append(names, e.Name())
 		}
 	}
@@ -84,7 +83,7 @@ func write(dir, name string, content []byte, durable bool, named func(from, to s
 	if err = errors.Join(err, f.Chmod(0o600), f.Close()); err != nil {
 		return err
 	}
-	return named(f.Name(), filepath.Join(dir, name))
+	return named(f.Name(), path.Join(dir, name))
 }
 
 // RemoveTree removes a tree that belongs to the caller, including directories
@@ -101,9 +100,9 @@ func RemoveTree(dir string) error {
 	if err != nil {
 		return err
 	}
-	fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, _ error) error { // called before a directory is listed
+	fs.WalkDir(root.FS(), ".", func(at string, d fs.DirEntry, _ error) error { // called before a directory is listed
 		if d != nil && d.IsDir() {
-			root.Chmod(path, 0o700) // stays within the tree, whatever is there by now
+			root.Chmod(at, 0o700) // stays within the tree, whatever is there by now
 		}
 		return nil
 	})

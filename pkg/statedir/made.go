@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"syscall"
 	"time"
 )
@@ -73,7 +73,7 @@ func JustMade(getenv func(string) string, info fs.FileInfo) bool {
 	if held, err := lockNotes(dir, syscall.LOCK_SH); err == nil { // its note may be about to be written
 		defer held.Close()
 	}
-	noted, err := os.Lstat(filepath.Join(dir, name))
+	noted, err := os.Lstat(path.Join(dir, name))
 	return err == nil && time.Since(noted.ModTime()).Abs() < noteLife
 }
 
@@ -97,7 +97,7 @@ func note(notes string, info fs.FileInfo) error {
 	if !ok {
 		return fs.ErrInvalid
 	}
-	return os.WriteFile(filepath.Join(notes, name), nil, 0o600)
+	return os.WriteFile(path.Join(notes, name), nil, 0o600)
 }
 
 // prune removes expired notes.
@@ -108,7 +108,7 @@ func prune(dir string) {
 	}
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()).Abs() >= noteLife {
-			_ = os.Remove(filepath.Join(dir, e.Name()))
+			_ = os.Remove(path.Join(dir, e.Name()))
 		}
 	}
 }

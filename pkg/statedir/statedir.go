@@ -17,7 +17,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"syscall"
 )
 
@@ -38,24 +38,24 @@ const Name = "ethos"
 
 // Dir returns the path of the folder. It reads only the environment: the folder may not exist.
 func Dir(getenv func(string) string) (string, error) {
-	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, Name), nil
+	if dir := getenv("XDG_STATE_HOME"); path.IsAbs(dir) {
+		return path.Join(dir, Name), nil
 	}
-	if home := getenv("HOME"); filepath.IsAbs(home) {
+	if home := getenv("HOME"); path.IsAbs(home) {
 		return Of(home), nil
 	}
 	return "", fmt.Errorf("%w: neither XDG_STATE_HOME nor HOME is an absolute path", ErrUnusable)
 }
 
 // Of returns the folder for a home directory if XDG_STATE_HOME is not set.
-func Of(home string) string { return filepath.Join(home, ".local/state", Name) }
+func Of(home string) string { return path.Join(home, ".local/state", Name) }
 
 // Runtime returns the path of ethos's folder in the XDG runtime directory, which holds the sockets
 // of sessions. ok is false if the environment names no runtime directory. It reads only the
 // environment.
 func Runtime(getenv func(string) string) (dir string, ok bool) {
 	base := getenv("XDG_RUNTIME_DIR")
-	return filepath.Join(base, Name), filepath.IsAbs(base)
+	return path.Join(base, Name), path.IsAbs(base)
 }
 
 // sessions is the folder of the sockets if there is no runtime directory.
@@ -67,7 +67,7 @@ const sessions = "sessions"
 // is listed too, because a session may have been started there.
 func Sockets(getenv func(string) string, create bool) ([]string, error) {
 	var list []string
-	if dir, ok := Runtime(getenv); ok && private(filepath.Dir(dir)) {
+	if dir, ok := Runtime(getenv); ok && private(path.Dir(dir)) {
 		if create {
 			if err := mkdir(dir); err != nil {
 				return nil, err
@@ -112,7 +112,7 @@ func Make(getenv func(string) string, names ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+	if err := os.MkdirAll(path.Dir(dir), 0o700); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
 	return walk(getenv, names, mkdir)
@@ -142,7 +142,7 @@ func walk(getenv func(string) string, names []string, visit func(string) error) 
 		if i == len(names) {
 			return dir, nil
 		}
-		dir = filepath.Join(dir, names[i])
+		dir = path.Join(dir, names[i])
 	}
 }
 

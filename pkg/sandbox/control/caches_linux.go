@@ -18,7 +18,7 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/plan"
-	"ethos/pkg/statedir"
+	"ethos/pkg/sandbox/seal"
 )
 
 // caches gives the command the host's package caches copy-on-write: an overlay whose upper
@@ -171,13 +171,13 @@ func readySlot(p *plan.Plan, root *os.Root, name, path string) error {
 	if err != nil {
 		return err
 	}
-	seal, err := statedir.Seal(p.Getenv, "cache\x00"+path+"\x00"+string(boot))
+	sealed, err := seal.Of(p.Getenv, "cache\x00"+path+"\x00"+string(boot))
 	if err != nil {
 		return err
 	}
 	mark := name + "/boot"
-	if old, err := root.ReadFile(mark); err != nil || string(old) != seal {
-		if err := errors.Join(removeTree(root, name+"/upper"), removeTree(root, name+"/work"), root.WriteFile(mark, []byte(seal), 0o600)); err != nil {
+	if old, err := root.ReadFile(mark); err != nil || string(old) != sealed {
+		if err := errors.Join(removeTree(root, name+"/upper"), removeTree(root, name+"/work"), root.WriteFile(mark, []byte(sealed), 0o600)); err != nil {
 			return err
 		}
 	}

@@ -1,16 +1,18 @@
-package statedir
+package seal
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"ethos/pkg/statedir"
 )
 
-// TestSeal: it is the same for the same text and the same state folder alone.
-func TestSeal(t *testing.T) {
+// TestOf: it is the same for the same text and the same state folder alone.
+func TestOf(t *testing.T) {
 	seal := func(state, text string) string {
 		t.Helper()
-		s, err := Seal(func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }, text)
+		s, err := Of(func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }, text)
 		if err != nil || len(s) != 64 {
 			t.Fatalf("%q %v", s, err)
 		}
@@ -24,14 +26,14 @@ func TestSeal(t *testing.T) {
 	if seal(one, "b") == first || seal(other, "a") == first {
 		t.Error("another text or another folder has the same seal")
 	}
-	key := filepath.Join(one, Name, sealKey, "key")
+	key := filepath.Join(one, statedir.Name, folder, "key")
 	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
 	if err := os.Truncate(key, 0); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := Seal(func(name string) string { return map[string]string{"XDG_STATE_HOME": one}[name] }, "a"); err == nil {
+	if s, err := Of(func(name string) string { return map[string]string{"XDG_STATE_HOME": one}[name] }, "a"); err == nil {
 		t.Errorf("an empty key makes %q", s)
 	}
 }
