@@ -58,15 +58,16 @@ type message struct {
 const messageSize = int(unsafe.Sizeof(message{}))
 
 const (
-	kindFailed  int32 = iota + 1 // part, index, value: errno; the program has ended
-	kindNote                     // the same, but the errno was tolerated
-	kindBegun                    // the command's process exists
-	kindReady                    // the command is confined and waits
-	kindSettled                  // init has given up what it no longer needs
-	kindExited                   // value: the command's wait status; nothing else is alive
-	kindStopped                  // value: the signal that stopped the command
-	kindHanded                   // value: identifies the descriptor that comes with it
-	kindInside                   // this program runs in the namespaces of a launcher
+	kindFailed   int32 = iota + 1 // part, index, value: errno; the program has ended
+	kindNote                      // the same, but the errno was tolerated
+	kindBegun                     // the command's process exists
+	kindReady                     // the command is confined and waits
+	kindSettled                   // init has given up what it no longer needs
+	kindExited                    // value: the command's wait status; nothing else is alive
+	kindStopped                   // value: the signal that stopped the command
+	kindHanded                    // value: identifies the descriptor that comes with it
+	kindInside                    // this program runs in the namespaces of a launcher
+	kindPrepared                  // a spare waits for its request
 )
 
 // room makes room for every slot that steps use.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -25,6 +26,8 @@ type Process struct {
 	first    atomic.Int32   // a pidfd of the first process inside, once it has reported; 0 without a launcher
 	init     atomic.Int32   // the same of init
 	notes    []Event        // to be reported first
+	spares   sync.Mutex
+	spare    *Process // of a spawner: see [Process.Prepare]
 }
 
 // Listen makes Next report when a descriptor becomes readable, like one of
@@ -79,7 +82,7 @@ func (p *Process) Next(deadline time.Time) (Event, error) {
 		return Event{Kind: kind}, err
 	}
 	var m message
-	buf := (*[messageSize]byte)(unsafe.Pointer(&m))[:]
+	buf := bytesOfMessage(&m)
 	oob := make([]byte, unix.CmsgSpace(unix.SizeofUcred)+unix.CmsgSpace(4))
 	n, oobn, _, _, err := unix.Recvmsg(p.channel, buf, oob, unix.MSG_CMSG_CLOEXEC)
 	if errors.Is(err, unix.ECONNRESET) { // reported once, before the messages that are still queued: __skb_try_recv_datagram in net/core/datagram.c
@@ -98,6 +101,9 @@ func (p *Process) Next(deadline time.Time) (Event, error) {
 		if err := errors.Join(found(&p.first, oob[:oobn]), p.feed()); err != nil {
 			return Event{}, err
 		}
+		return p.Next(deadline)
+	}
+	if m.kind == kindPrepared { // it has become the command meanwhile
 		return p.Next(deadline)
 	}
 	return p.event(m, oob[:oobn])
@@ -266,6 +272,7 @@ func (p *Process) Wait() (syscall.Rusage, error) {
 	for errors.Is(err, syscall.EINTR) {
 		_, err = syscall.Wait4(p.PID, &status, syscall.WALL, &usage)
 	}
+	p.Discard()
 	p.Close()
 	p.launched.close()
 	for _, handle := range []*atomic.Int32{&p.first, &p.init} {

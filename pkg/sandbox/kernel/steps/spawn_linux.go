@@ -18,7 +18,9 @@ var ErrBusy = errors.New("the spawner takes no commands")
 // itself has ended, [Gone] that the spawner has. Close frees the returned
 // process. Spawn is safe for concurrent use until Wait of p. The caller keeps
 // its streams and the descriptor of the cgroup; the command has duplicates. The
-// request is not waited for: a failure of the clone comes as [Failed].
+// request is not waited for: a failure of the clone comes as [Failed]. The spare
+// of [Process.Prepare] becomes the command if there is one, and the command
+// needs no cgroup of its own.
 func (p *Process) Spawn(i *Image, streams [3]int) (*Process, error) {
 	image, err := i.finish()
 	if err != nil {
@@ -32,23 +34,24 @@ func (p *Process) Spawn(i *Image, streams [3]int) (*Process, error) {
 	if n, err := unix.Write(fd, image); err != nil || n != len(image) {
 		return nil, fmt.Errorf("image of a command: %d of %d bytes written: %w", n, len(image), err)
 	}
+	r, group := request{size: int64(len(image))}, fd
+	if i.CgroupFD > 0 {
+		r.inCgroup, group = 1, i.CgroupFD
+	} else if spare := p.takeSpare(); spare != nil {
+		if ask(spare.channel, r, unix.UnixRights(fd, fd, streams[0], streams[1], streams[2], fd)) == nil {
+			spare.program = &Program{Command: i.named}
+			return spare, nil
+		}
+		spare.Close()
+	}
 	pair, err := channelPair()
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(pair[1])
-	ask, group := request{size: int64(len(image))}, fd
-	if i.CgroupFD > 0 {
-		ask.inCgroup, group = 1, i.CgroupFD
-	}
-	rights := unix.UnixRights(fd, pair[1], streams[0], streams[1], streams[2], group)
-	err = unix.Sendmsg(p.channel, bytesOf([]request{ask}), rights, nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
-	if err != nil {
+	if err := ask(p.channel, r, unix.UnixRights(fd, pair[1], streams[0], streams[1], streams[2], group)); err != nil {
 		unix.Close(pair[0])
-		if errors.Is(err, unix.EAGAIN) {
-			err = ErrBusy
-		}
-		return nil, fmt.Errorf("channel to the spawner: sendmsg: %w", err)
+		return nil, err
 	}
 	return &Process{pidfd: -1, channel: pair[0], program: &Program{Command: i.named}}, nil
 }

@@ -24,6 +24,7 @@ type spawner struct {
 	request  request
 	args     cloneArgs // of a command in a cgroup of its own
 	memory   memory
+	atOnce   unix.Timespec // zero
 	control  struct {
 		unix.Cmsghdr
 		fds [requestFDs]int32
@@ -34,7 +35,7 @@ type spawner struct {
 // the image, the channel to the parent, the three streams and the cgroup;
 // without a cgroup the last is the image again.
 type request struct {
-	size     int64 // of the image
+	size     int64 // of the image; 0: a second request, to the command's process, has it
 	inCgroup int64 // 1: the command starts in the cgroup
 }
 
@@ -165,14 +166,12 @@ func (m *machine) sendTo(channel, kind, index, value int32) {
 //go:norace
 func (m *machine) take() bool {
 	s := m.spawner
-	s.text.SetLen(int(requestSize))
-	s.header.Iovlen = 1
-	s.header.SetControllen(int(unsafe.Sizeof(s.control)))
+	s.expect()
 	n, _, e := syscall.RawSyscall(unix.SYS_RECVMSG, uintptr(m.channel), uintptr(unsafe.Pointer(&s.header)), unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
 	if e == syscall.EAGAIN || e == syscall.EINTR {
 		return false
 	}
-	if e != 0 || n != requestSize || s.control.Type != unix.SCM_RIGHTS || s.control.Len != requestControl || s.request.size <= 0 || s.request.size > regionSize {
+	if e != 0 || !s.valid(n) {
 		exit(failedStatus) // or the parent has hung up
 	}
 	image, channel := s.control.fds[requestImage], s.control.fds[requestChannel]
@@ -186,6 +185,9 @@ func (m *machine) take() bool {
 		pid, errno = s.clone()
 	}
 	if errno == 0 && pid == 0 {
+		if m.channel = channel; s.request.size == 0 {
+			m.await()
+		}
 		m.become(channel)
 		return true
 	}
@@ -200,6 +202,25 @@ func (m *machine) take() bool {
 		}
 	}
 	return false
+}
+
+// expect prepares for a request. recvmsg(2) overwrites these fields.
+//
+//go:nosplit
+//go:norace
+func (s *spawner) expect() {
+	s.text.SetLen(int(requestSize))
+	s.header.Iovlen = 1
+	s.header.SetControllen(int(unsafe.Sizeof(s.control)))
+}
+
+// valid reports whether a message of n bytes is a request that this package
+// wrote.
+//
+//go:nosplit
+//go:norace
+func (s *spawner) valid(n uintptr) bool {
+	return n == requestSize && s.control.Type == unix.SCM_RIGHTS && s.control.Len == requestControl && s.request.size >= 0 && s.request.size <= regionSize
 }
 
 // clone clones the command, in its cgroup if it has one: clone(2),

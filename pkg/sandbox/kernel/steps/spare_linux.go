@@ -1,0 +1,142 @@
+package steps
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Prepare has the spawner of p clone a process that waits to become the next
+// command without a cgroup of its own. [Process.Spawn] then saves the time of
+// the clone. There is at most one such process, the spare. It has the
+// confinement and the open files of the spawner, and does nothing before its
+// request comes. It ends with its channel.
+func (p *Process) Prepare() error {
+	p.spares.Lock()
+	defer p.spares.Unlock()
+	if p.spare != nil {
+		return nil
+	}
+	pair, err := channelPair()
+	if err != nil {
+		return err
+	}
+	defer unix.Close(pair[1])
+	own := pair[1]
+	if err := ask(p.channel, request{}, unix.UnixRights(own, own, own, own, own, own)); err != nil {
+		unix.Close(pair[0])
+		return err
+	}
+	p.spare = &Process{pidfd: -1, channel: pair[0]}
+	return nil
+}
+
+// Discard ends the spare.
+func (p *Process) Discard() {
+	p.spares.Lock()
+	defer p.spares.Unlock()
+	p.discard()
+}
+
+func (p *Process) discard() {
+	if p.spare != nil {
+		p.spare.Close()
+		p.spare = nil
+	}
+}
+
+// Spare returns the PID of the spare in the caller's PID namespace, or 0 if
+// there is none or it has not begun.
+func (p *Process) Spare() int {
+	p.spares.Lock()
+	defer p.spares.Unlock()
+	if p.spare == nil || !p.spare.waits() {
+		return 0
+	}
+	return p.spare.PID
+}
+
+// takeSpare returns the spare, which is then the caller's, or nil if there is
+// none that can be used: a command may have killed or stopped it.
+func (p *Process) takeSpare() *Process {
+	p.spares.Lock()
+	defer p.spares.Unlock()
+	if p.spare != nil && !p.spare.waits() {
+		p.discard()
+	}
+	taken := p.spare
+	p.spare = nil
+	return taken
+}
+
+// waits reports whether nothing but the beginning of a spare has been heard of
+// it.
+func (p *Process) waits() bool {
+	for {
+		var m message
+		oob := make([]byte, unix.CmsgSpace(unix.SizeofUcred))
+		n, oobn, _, _, err := unix.Recvmsg(p.channel, bytesOfMessage(&m), oob, unix.MSG_DONTWAIT|unix.MSG_CMSG_CLOEXEC)
+		if errors.Is(err, unix.EAGAIN) {
+			return true
+		}
+		if err != nil || n != messageSize || m.kind != kindPrepared {
+			return false
+		}
+		if p.PID, err = senderPID(oob[:oobn]); err != nil {
+			return false
+		}
+	}
+}
+
+func bytesOfMessage(m *message) []byte { return (*[messageSize]byte)(unsafe.Pointer(m))[:] }
+
+// ask sends a request to a spawner or to a spare.
+func ask(channel int, r request, rights []byte) error {
+	err := unix.Sendmsg(channel, bytesOf([]request{r}), rights, nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
+	if errors.Is(err, unix.EAGAIN) {
+		err = ErrBusy
+	}
+	if err != nil {
+		return fmt.Errorf("channel to the spawner: sendmsg: %w", err)
+	}
+	return nil
+}
+
+// await waits in the process of a spare until it may become a command. A
+// request that this package did not write, and the end of the channel, end it.
+//
+//go:nosplit
+//go:norace
+func (m *machine) await() {
+	s := m.spawner
+	m.send(kindPrepared, 0, 0, 0)
+	s.expect()
+	for {
+		n, _, e := syscall.RawSyscall(unix.SYS_RECVMSG, uintptr(m.channel), uintptr(unsafe.Pointer(&s.header)), unix.MSG_CMSG_CLOEXEC)
+		if e == syscall.EINTR { // it was stopped
+			continue
+		}
+		if e != 0 || !s.valid(n) || s.request.size == 0 || fill(s.control.fds[requestImage], s.region, uintptr(s.request.size)) != 0 {
+			exit(failedStatus)
+		}
+		break
+	}
+	m.dropSignals()
+}
+
+// dropSignals discards what was sent to this process while it waited, because
+// that was not for the command: rt_sigtimedwait(2) with no time to wait.
+//
+//go:nosplit
+//go:norace
+func (m *machine) dropSignals() {
+	s := m.spawner
+	for {
+		if _, _, e := syscall.RawSyscall6(unix.SYS_RT_SIGTIMEDWAIT, uintptr(unsafe.Pointer(&m.allSigs)), 0, uintptr(unsafe.Pointer(&s.atOnce)), sigsetSize, 0, 0); e != 0 && e != syscall.EINTR {
+			return
+		}
+	}
+}
