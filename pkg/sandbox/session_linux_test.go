@@ -85,6 +85,7 @@ func say(t *testing.T, s *Session, p *Plan, text string) (syscall.WaitStatus, st
 	}
 	out, _ := io.ReadAll(r)
 	status, err := c.Wait()
+	s.Prepare() // as a supervisor does
 	return status, string(out), err
 }
 
@@ -358,6 +359,33 @@ func TestSessionLeftovers(t *testing.T) {
 	})
 }
 
+// TestSessionFailedStart: after a command that could not start, nothing is alive inside, and what a
+// person changes stays.
+func TestSessionFailedStart(t *testing.T) {
+	probetest.Need(t, "command:git")
+	s, p := session(t, func(spec *Spec) { git(t, spec.Dir, "init", "-q") })
+	if _, _, err := say(t, s, p, "git init -q sub"); err != nil {
+		t.Fatal(err)
+	}
+	s.Look(t.Context())
+	for name, c := range map[string]Command{
+		"directory": {Argv: []string{"true"}, Env: p.Env, Dir: filepath.Join(p.Dir, "none")},
+		"too large": {Argv: []string{"true", strings.Repeat("x", 9<<20)}, Env: p.Env, Dir: p.Dir},
+	} {
+		if _, err := s.Spawn(t.Context(), c); err == nil {
+			t.Fatalf("%s: it ran", name)
+		}
+		git(t, filepath.Join(p.Dir, "sub"), "config", "core.fsmonitor", name)
+		if _, _, err := say(t, s, p, "true"); err != nil {
+			t.Fatal(err)
+		}
+		found := s.Look(t.Context())
+		if text, err := os.ReadFile(filepath.Join(p.Dir, "sub/.git/config")); err != nil || !strings.Contains(string(text), name) || len(found) != 0 {
+			t.Errorf("%s: %s, %v, %+v", name, text, err, found)
+		}
+	}
+}
+
 // TestSessionStale: where the person has made a protected name since the last
 // command, the next one does not run, although it was being made ready meanwhile,
 // and the session ends. The twin is a name that means nothing.
@@ -435,6 +463,7 @@ func TestSessionAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+	s.Prepare()
 	open := func() int {
 		list, err := os.ReadDir("/proc/self/fd")
 		if err != nil {

@@ -120,6 +120,9 @@ func Make(getenv func(string) string, names ...string) (string, error) {
 
 // mkdir creates a directory with mode 0700 if it does not exist.
 func mkdir(dir string) error {
+	if private(dir) {
+		return nil
+	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w: %w", ErrUnusable, err)
 	}

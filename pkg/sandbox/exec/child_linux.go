@@ -23,7 +23,7 @@ type Child struct {
 	Started  time.Time
 
 	session   *Session
-	argv      []string
+	command   Command
 	proc      *steps.Process
 	narrowing *control.Narrowing
 	own       *control.Own
@@ -52,9 +52,30 @@ func (c *Child) Evidence() record.Sandbox {
 	return e
 }
 
+// begin has the command verified and lets it begin.
+func (c *Child) begin() error {
+	err := c.confirm()
+	if err != nil {
+		c.abandon()
+		return control.CommandRefusal(err, c.command)
+	}
+	c.command = Command{Argv: c.command.Argv} // its streams are the caller's
+	return nil
+}
+
+// abandon ends a command that has not begun.
+func (c *Child) abandon() {
+	c.kill()
+	c.proc.Close()
+	if c.Terminal != nil {
+		c.Terminal.Close()
+	}
+	c.own.Close()
+}
+
 // confirm waits until the command is confined, compares it with the plan, and lets it
 // begin.
-func (c *Child) confirm(command Command) error {
+func (c *Child) confirm() error {
 	deadline := time.Now().Add(setupLimit)
 	for {
 		event, err := c.proc.Next(deadline)
@@ -72,7 +93,7 @@ func (c *Child) confirm(command Command) error {
 			}
 		case steps.Handed:
 			c.Terminal = os.NewFile(uintptr(event.FD), "terminal")
-			size := &unix.Winsize{Row: command.Rows, Col: command.Cols}
+			size := &unix.Winsize{Row: c.command.Rows, Col: c.command.Cols}
 			if err := unix.IoctlSetWinsize(event.FD, unix.TIOCSWINSZ, size); err != nil {
 				return fmt.Errorf("terminal: ioctl TIOCSWINSZ: %w", err)
 			}
@@ -140,7 +161,7 @@ func (c *Child) Wait() (syscall.WaitStatus, error) {
 				attempts = append(attempts, step)
 			}
 		case steps.Failed:
-			return 0, control.StepRefusal(worstExec(attempts, event.Err), c.argv)
+			return 0, control.StepRefusal(worstExec(attempts, event.Err), c.command.Argv)
 		case steps.Exited:
 			return event.Status, nil
 		case steps.Gone:

@@ -103,6 +103,7 @@ func children(pid int) (list []int) {
 // without children stays without. If init then has no other child, there is nobody left who
 // could have one.
 func (s *Session) alone() bool {
+	s.run.proc.Discard()
 	spawner := strconv.Itoa(s.run.pid) + " "
 	for range 20 { // an ended process is visible until init has waited for it
 		if hasChildren(s.run.pid, "") && hasChildren(s.Init(), spawner) {

@@ -39,6 +39,8 @@ type Session struct {
 	mu      sync.Mutex // commands are started one at a time
 	running int
 	idle    bool
+	spares  bool            // commands need no cgroups of their own
+	unsaid  []record.Denial // found when a command had not started
 }
 
 // Start starts a session of a plan. The plan's Argv and time limit are ignored. It returns
@@ -145,6 +147,12 @@ func CheckNarrow(p *plan.Plan, n control.Narrow) error {
 
 // Spawn starts a command. The error is a [*plan.Refusal]: the command did not run.
 func (s *Session) Spawn(ctx context.Context, c Command) (*Child, error) {
+	return s.SpawnFrom(ctx, func() (Command, error) { return c, nil })
+}
+
+// SpawnFrom starts the command that a function returns, or returns its error. What a session
+// does at the first command after an idle time goes on meanwhile.
+func (s *Session) SpawnFrom(ctx context.Context, command func() (Command, error)) (*Child, error) {
 	s.alive.RLock()
 	defer s.alive.RUnlock()
 	s.mu.Lock()
@@ -152,24 +160,46 @@ func (s *Session) Spawn(ctx context.Context, c Command) (*Child, error) {
 	if s.ended {
 		return nil, errEnded
 	}
-	if err := control.CheckStreams(s.Plan(), c); err != nil {
-		return nil, err
+	woken := make(chan error, 1)
+	go func() { woken <- s.wake(ctx) }()
+	child, err := s.clone(command)
+	if fault := <-woken; fault != nil {
+		if err == nil {
+			child.abandon()
+		}
+		err = fault
 	}
-	narrowing, err := control.Narrowed(s.Plan(), c.Narrow)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = child.begin()
 	}
-	own, err := control.NewOwn(s.run.job, control.Inside{Init: s.Init(), Spawner: s.run.pid}, c.Limits, c.MustCgroup)
 	if err != nil {
+		s.unsaid = append(s.unsaid, s.look(ctx)...)
 		return nil, err
-	}
-	child, err := s.spawn(ctx, c, narrowing, own)
-	if err != nil {
-		own.Close()
-		return nil, control.CommandRefusal(err, c)
 	}
 	s.running++
 	return child, nil
+}
+
+// Prepare prepares the start of the next command. Without it, that takes a little longer.
+func (s *Session) Prepare() {
+	s.alive.RLock()
+	defer s.alive.RUnlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended && s.spares {
+		_ = s.run.proc.Prepare()
+	}
+}
+
+// Spare returns the PID, as numbered outside, of the process that waits to become the next
+// command, or 0.
+func (s *Session) Spare() int {
+	s.alive.RLock()
+	defer s.alive.RUnlock()
+	if s.ended {
+		return 0
+	}
+	return s.run.proc.Spare()
 }
 
 // wake makes the controls start anew after an idle time, because what has changed meanwhile
@@ -188,8 +218,32 @@ func (s *Session) wake(ctx context.Context) error {
 	return nil
 }
 
-// spawn starts a command and has it verified.
-func (s *Session) spawn(ctx context.Context, c Command, narrowing *control.Narrowing, own *control.Own) (*Child, error) {
+// clone clones a command, which confines itself and then waits.
+func (s *Session) clone(command func() (Command, error)) (*Child, error) {
+	c, err := command()
+	if err != nil {
+		return nil, err
+	}
+	if err := control.CheckStreams(s.Plan(), c); err != nil {
+		return nil, err
+	}
+	narrowing, err := control.Narrowed(s.Plan(), c.Narrow)
+	if err != nil {
+		return nil, err
+	}
+	own, err := control.NewOwn(s.run.job, control.Inside{Init: s.Init(), Spawner: s.run.pid}, c.Limits, c.MustCgroup)
+	if err != nil {
+		return nil, err
+	}
+	proc, err := s.cloneConfined(c, narrowing, own)
+	if err != nil {
+		own.Close()
+		return nil, control.CommandRefusal(err, c)
+	}
+	return &Child{session: s, command: c, proc: proc, narrowing: narrowing, own: own}, nil
+}
+
+func (s *Session) cloneConfined(c Command, narrowing *control.Narrowing, own *control.Own) (*steps.Process, error) {
 	var streams [3]int
 	for i, f := range c.Streams {
 		if f == nil {
@@ -207,23 +261,8 @@ func (s *Session) spawn(ctx context.Context, c Command, narrowing *control.Narro
 	if s.Tamper != nil {
 		image.Change(s.Tamper)
 	}
-	proc, err := s.run.proc.Spawn(image, streams)
-	if err != nil {
-		return nil, err
-	}
-	child := &Child{session: s, argv: c.Argv, proc: proc, narrowing: narrowing, own: own}
-	if err = s.wake(ctx); err == nil { // meanwhile the command confines itself, and then waits
-		err = child.confirm(c)
-	}
-	if err != nil {
-		child.kill()
-		proc.Close()
-		if child.Terminal != nil {
-			child.Terminal.Close()
-		}
-		return nil, err
-	}
-	return child, nil
+	s.spares = image.CgroupFD == 0
+	return s.run.proc.Spawn(image, streams)
 }
 
 // Processes returns the PIDs, as numbered outside, of the processes inside, except the two
@@ -238,9 +277,9 @@ func (s *Session) Processes() (list []int) {
 }
 
 func (s *Session) processes() (list []int) {
-	todo := children(s.Init())
+	todo, spare := children(s.Init()), s.run.proc.Spare()
 	for len(todo) > 0 {
-		if !over(todo[0]) {
+		if todo[0] != spare && !over(todo[0]) {
 			list = append(list, todo[0])
 		}
 		todo = append(todo[1:], children(todo[0])...)
@@ -277,6 +316,11 @@ func (s *Session) Look(ctx context.Context) (denials []record.Denial) {
 	defer s.alive.RUnlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	denials, s.unsaid = s.unsaid, nil
+	return append(denials, s.look(ctx)...)
+}
+
+func (s *Session) look(ctx context.Context) (denials []record.Denial) {
 	if s.ended || s.idle {
 		return nil
 	}

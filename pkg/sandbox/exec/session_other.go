@@ -32,20 +32,23 @@ func Start(ctx context.Context, p *plan.Plan, io IO) (*Session, error) {
 // CheckNarrow accepts everything: no session starts.
 func CheckNarrow(*plan.Plan, control.Narrow) error { return nil }
 
-func (*Session) Plan() *plan.Plan                               { return nil }
-func (*Session) Init() int                                      { return 0 }
-func (*Session) Evidence() record.Sandbox                       { return record.Sandbox{} }
-func (*Session) Done() <-chan struct{}                          { return nil }
-func (*Session) End()                                           {}
-func (*Session) Wait() (Outcome, error)                         { return Outcome{}, nil }
-func (*Session) Spawn(context.Context, Command) (*Child, error) { return nil, nil }
-func (*Session) Processes() []int                               { return nil }
-func (*Session) Publish(string, bool) (plan.Published, error)   { return plan.Published{}, nil }
-func (*Session) Look(context.Context) []record.Denial           { return nil }
-func (*Child) Wait() (syscall.WaitStatus, error)                { return 0, nil }
-func (*Child) Signal(syscall.Signal) error                      { return nil }
-func (*Child) Kill()                                            {}
-func (*Child) Killed() string                                   { return "" }
-func (*Child) Unheld() string                                   { return "" }
-func (*Child) Evidence() record.Sandbox                         { return record.Sandbox{} }
-func (*Child) Denials() []record.Denial                         { return nil }
+func (*Session) Plan() *plan.Plan                                                   { return nil }
+func (*Session) Init() int                                                          { return 0 }
+func (*Session) Evidence() record.Sandbox                                           { return record.Sandbox{} }
+func (*Session) Done() <-chan struct{}                                              { return nil }
+func (*Session) End()                                                               {}
+func (*Session) Wait() (Outcome, error)                                             { return Outcome{}, nil }
+func (*Session) Spawn(context.Context, Command) (*Child, error)                     { return nil, nil }
+func (*Session) Processes() []int                                                   { return nil }
+func (*Session) SpawnFrom(context.Context, func() (Command, error)) (*Child, error) { return nil, nil }
+func (*Session) Prepare()                                                           {}
+func (*Session) Spare() int                                                         { return 0 }
+func (*Session) Publish(string, bool) (plan.Published, error)                       { return plan.Published{}, nil }
+func (*Session) Look(context.Context) []record.Denial                               { return nil }
+func (*Child) Wait() (syscall.WaitStatus, error)                                    { return 0, nil }
+func (*Child) Signal(syscall.Signal) error                                          { return nil }
+func (*Child) Kill()                                                                {}
+func (*Child) Killed() string                                                       { return "" }
+func (*Child) Unheld() string                                                       { return "" }
+func (*Child) Evidence() record.Sandbox                                             { return record.Sandbox{} }
+func (*Child) Denials() []record.Denial                                             { return nil }
