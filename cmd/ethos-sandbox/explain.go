@@ -11,6 +11,7 @@ import (
 	"ethos/pkg/sandbox"
 	"ethos/pkg/sandbox/explain"
 	"ethos/pkg/session"
+	"ethos/pkg/session/dial"
 )
 
 // written returns a function that returns what a command wrote to a file. No
@@ -66,7 +67,7 @@ func (j *joining) explain(e session.Exited) []record.Denial {
 // waysOut adds to each denial how to allow it. The session of an agent's calls
 // is created by its hook.
 func (j *joining) waysOut(denials []record.Denial) []record.Denial {
-	if _, auto, err := session.Wanted(string(j.word)); err == nil && auto && j.evidence.record != nil {
+	if _, auto, err := dial.Wanted(string(j.word)); err == nil && auto && j.evidence.record != nil {
 		return j.evidence.record.waysOut(denials)
 	}
 	return forSession(denials)

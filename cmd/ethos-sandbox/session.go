@@ -17,6 +17,7 @@ import (
 	"ethos/pkg/sandbox/boundary"
 	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/session"
+	"ethos/pkg/session/dial"
 )
 
 type sessionCmd struct {
@@ -44,7 +45,7 @@ func (*sessionStartCmd) Kind() cli.Kind { return cli.Runner }
 // Run starts the session unless it is running.
 func (c *sessionStartCmd) Run(ctx context.Context, sys *cli.System) error {
 	name := cmp.Or(c.Name, session.NewName())
-	if err := session.CheckName(name); err != nil {
+	if err := dial.CheckName(name); err != nil {
 		return cli.Errorf(cli.Refused, "choose another name with --name", "%w", err)
 	}
 	idle, err := time.Duration(0), error(nil)

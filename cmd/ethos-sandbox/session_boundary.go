@@ -16,31 +16,44 @@ import (
 // confined implements a session's boundary with package sandbox.
 type confined struct {
 	*sandbox.Session
+	plain sandbox.Spec // of a command without flags, without its client's environment
+	home  string
+
 	mu   sync.Mutex
 	told map[record.Denial]bool // what was quarantined
 }
 
 func (c *confined) Spawn(s session.Spawn) (session.Child, error) {
-	plan := c.Plan()
-	if sandbox.Covering(plan.Paths, s.Dir).Access == sandbox.Hidden {
-		return nil, &session.Fault{
-			Code: sandbox.CodeDeclaration, Message: "working directory " + s.Dir + " is not visible in the session", Hint: "run it in the work space, " + plan.Workspace,
-		}
-	}
-	env, err := plan.Joined(s.Argv, s.Env)
-	if err != nil {
-		return nil, faultOf(err)
-	}
-	child, err := c.Session.Spawn(context.Background(), sandbox.Command{
-		Argv: s.Argv, Env: env, Dir: s.Dir, Umask: s.Umask, Streams: s.Streams, Terminal: s.Terminal, Rows: s.Rows, Cols: s.Cols,
-		Narrow:     sandbox.Narrow{NoNetwork: s.Narrow.NoNetwork, DenyWrite: s.Narrow.DenyWrite, DenyRead: s.Narrow.DenyRead},
-		Limits:     sandbox.Limits{MemoryBytes: s.Limits.MemoryBytes, CPUPercent: s.Limits.CPUPercent, Pids: s.Limits.Pids, Timeout: s.Timeout},
-		MustCgroup: s.Limits.Cgroup,
-	})
+	child, err := c.Session.SpawnFrom(context.Background(), func() (sandbox.Command, error) { return c.command(s) })
 	if err != nil {
 		return nil, faultOf(err)
 	}
 	return &inside{child, c.Session}, nil
+}
+
+// command returns the command that a client requests. The error is a [*session.Fault].
+func (c *confined) command(s session.Spawn) (sandbox.Command, error) {
+	plan := c.Plan()
+	if sandbox.Covering(plan.Paths, s.Dir).Access == sandbox.Hidden {
+		return sandbox.Command{}, &session.Fault{
+			Code: sandbox.CodeDeclaration, Message: "working directory " + s.Dir + " is not visible in the session", Hint: "run it in the work space, " + plan.Workspace,
+		}
+	}
+	env, err := s.Env, error(nil)
+	if s.Plain {
+		spec := c.plain
+		spec.Environ = withHome(env, c.home)
+		env, err = sandbox.Environment(spec, sandbox.HostFiles{})
+	}
+	if err == nil {
+		env, err = plan.Joined(s.Argv, env)
+	}
+	return sandbox.Command{
+		Argv: s.Argv, Env: env, Dir: s.Dir, Umask: s.Umask, Streams: s.Streams, Terminal: s.Terminal, Rows: s.Rows, Cols: s.Cols,
+		Narrow:     sandbox.Narrow{NoNetwork: s.Narrow.NoNetwork, DenyWrite: s.Narrow.DenyWrite, DenyRead: s.Narrow.DenyRead},
+		Limits:     sandbox.Limits{MemoryBytes: s.Limits.MemoryBytes, CPUPercent: s.Limits.CPUPercent, Pids: s.Limits.Pids, Timeout: s.Timeout},
+		MustCgroup: s.Limits.Cgroup,
+	}, faultOf(err)
 }
 
 // faultOf converts a refusal to the form of a session.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"ethos/cmd/ethos-sandbox/early"
 	"ethos/pkg/capability"
 	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
@@ -18,6 +19,7 @@ import (
 	"ethos/pkg/sandbox"
 	"ethos/pkg/sandbox/boundary"
 	"ethos/pkg/session"
+	"ethos/pkg/session/dial"
 )
 
 // sessionFlags are the flags of commands that can run in a session.
@@ -81,7 +83,7 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 	}
 	want.In, want.Out, want.Err, want.Said = own.Stdin, own.Stdout, own.Stderr, &j.said
 	want.Evidence, want.Signals = evidence != nil, <-caught
-	if err := ctx.Err(); err != nil { // a signal came before it could be passed on: nothing has run
+	if err := ctx.Err(); err != nil { // a signal came before it could be passed on; a command that runs ends with the connection
 		return err
 	}
 	who, fault := j.evidence.asker()
@@ -171,12 +173,12 @@ func (j *joining) exec(ctx context.Context, sys *cli.System, client **session.Cl
 
 // join connects to the session. It starts the session if that is requested.
 func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, error) {
-	name, start, err := session.Wanted(string(j.word))
+	name, start, err := dial.Wanted(string(j.word))
 	if err != nil {
 		return nil, cli.Errorf(cli.Refused, "use --session NAME or --session auto:NAME", "%w", err)
 	}
 	registry := session.Open(sys.Getenv)
-	client, err := registry.Dial(name)
+	client, err := j.dial(registry, name)
 	if errors.Is(err, session.ErrNone) && start {
 		asked := askedFor(sys, ptr(bounds(&j.flags)), j.plainGit)
 		asked.Explain = j.evidence.Explain
@@ -205,6 +207,15 @@ func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, e
 	return client, nil
 }
 
+// dial connects to the session, or takes over the connection on which the
+// command was requested early.
+func (j *joining) dial(registry *session.Registry, name string) (*session.Client, error) {
+	if sent := early.Take(); sent != nil {
+		return session.Join(sent)
+	}
+	return registry.Dial(name)
+}
+
 func ptr[T any](v T) *T { return &v }
 
 // defaultIdle is the --idle value of a session that is started on demand.
@@ -213,7 +224,7 @@ const defaultIdle = 30 * time.Minute
 // renew joins the session that replaces one that ended because it no longer matched the file
 // system. If that was not requested, it returns the reason.
 func (j *joining) renew(ctx context.Context, sys *cli.System, stale *session.Fault) (*session.Client, error) {
-	name, start, err := session.Wanted(string(j.word))
+	name, start, err := dial.Wanted(string(j.word))
 	if err != nil || !start {
 		return nil, stale
 	}
@@ -271,10 +282,7 @@ func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 	if j.asked.Parent != nil && len(j.flags.Env) > 0 {
 		return w, cli.Errorf(cli.Refused, "pass --env to session start, for the parent session too", "--env cannot be used in a session that has a --parent")
 	}
-	whole := j.asked
-	whole.Flags = j.asked.with(&j.flags)
-	environ := slices.Concat(sys.Environ, []string{"HOME=" + j.asked.Home})
-	spec, err := whole.spec(environ)
+	spec, err := j.asked.command(&j.flags, sys.Environ)
 	if err != nil {
 		return w, err
 	}
@@ -302,6 +310,19 @@ func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 		Argv: j.argv, Env: env, Dir: dir, Timeout: limit,
 		NoNetwork: j.narrow.NoNetwork, DenyWrite: j.narrow.DenyWrite, DenyRead: j.narrow.DenyRead, Profile: j.profile, Limits: j.limits,
 	}, nil
+}
+
+// command returns the spec of a command in the session, for its own flags and
+// its client's environment.
+func (a *asked) command(own *boundary.Flags, environ []string) (sandbox.Spec, error) {
+	whole := *a
+	whole.Flags = a.with(own)
+	return whole.spec(withHome(environ, a.Home))
+}
+
+// withHome returns the environment of a client in the home directory of its session.
+func withHome(environ []string, home string) []string {
+	return slices.Concat(environ, []string{"HOME=" + home})
 }
 
 // timeLimit returns the time limit of a spec as in its plan; 0 is none.

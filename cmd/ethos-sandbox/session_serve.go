@@ -15,6 +15,7 @@ import (
 	"ethos/pkg/cli"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
+	"ethos/pkg/sandbox/boundary"
 	"ethos/pkg/session"
 )
 
@@ -225,21 +226,31 @@ func (*sessionServeCmd) Run(ctx context.Context, sys *cli.System) error {
 	return nil
 }
 
+// specs returns the spec of the session, and that of a command in it without
+// flags.
+func (a *asked) specs(sys *cli.System) (spec, plain sandbox.Spec, err error) {
+	if spec, err = a.spec(sys.Environ); err != nil {
+		return spec, plain, err
+	}
+	spec.Explain = a.Explain
+	if spec.Program, err = selfPath(); err != nil {
+		return spec, plain, err
+	}
+	if !a.PlainGit {
+		if spec.Managed, err = managedGit(sys, spec.Workspace); err != nil {
+			return spec, plain, err
+		}
+	}
+	plain, err = a.command(&boundary.Flags{}, nil)
+	return spec, plain, err
+}
+
 // serve holds a session until its end. It calls tell to answer the process that
 // started it.
 func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, tell func(answer) error) error {
-	spec, err := o.Asked.spec(sys.Environ)
+	spec, plain, err := o.Asked.specs(sys)
 	if err != nil {
 		return err
-	}
-	spec.Explain = o.Asked.Explain
-	if spec.Program, err = selfPath(); err != nil {
-		return err
-	}
-	if !o.Asked.PlainGit {
-		if spec.Managed, err = managedGit(sys, spec.Workspace); err != nil {
-			return err
-		}
 	}
 	left := sandbox.Recover(ctx, sys.Environ)
 	spec.Recovered = left
@@ -261,8 +272,9 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 		return err
 	}
 	server := &session.Server{
-		Hello:  session.Hello{Name: o.Name, Digest: spec.Digest(sandbox.HostFiles{}), Managed: !o.Asked.PlainGit, Asked: asked, MostTime: plan.MostTime},
-		Static: session.Status{Workspace: plan.Workspace, Profile: plan.Profile, Plan: text, Protected: protectedPaths(plan), Idle: session.Duration(o.Idle)},
+		PlainTime: timeLimit(&plain),
+		Hello:     session.Hello{Name: o.Name, Digest: spec.Digest(sandbox.HostFiles{}), Managed: !o.Asked.PlainGit, Asked: asked, MostTime: plan.MostTime},
+		Static:    session.Status{Workspace: plan.Workspace, Profile: plan.Profile, Plan: text, Protected: protectedPaths(plan), Idle: session.Duration(o.Idle)},
 	}
 	var who *asker
 	if reach(plan) != "" {
@@ -274,7 +286,7 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 		return refused(err, cli.Refused)
 	}
 	_ = os.Chdir("/") // it would otherwise keep its start directory busy
-	boundary := &confined{Session: inside}
+	boundary := &confined{Session: inside, plain: plain, home: o.Asked.Home}
 	boundary.first(left) // reported at the start
 	server.Boundary = boundary
 	ctx, end := context.WithCancel(ctx)

@@ -14,6 +14,12 @@ import (
 type Boundary interface {
 	// Spawn starts a command. The error is a [*Fault] if nothing ran.
 	Spawn(Spawn) (Child, error)
+	// Prepare prepares the start of the next command, so that it takes less
+	// time.
+	Prepare()
+	// Spare returns the PID, in the outer PID namespace, of a process that waits
+	// to become the next command, or 0.
+	Spare() int
 	// Done returns a channel that is closed when the boundary has ended.
 	Done() <-chan struct{}
 	// End terminates everything inside.
@@ -33,6 +39,7 @@ type Boundary interface {
 // Spawn describes a command to start.
 type Spawn struct {
 	Argv, Env  []string
+	Plain      bool // Env is that of the client, and the boundary makes the command's
 	Dir        string
 	Umask      int
 	Streams    [3]*os.File // nil: /dev/null or, with Terminal, the terminal

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/record"
+	"ethos/pkg/session/dial"
 )
 
 // Client is a connection to a supervisor. It serves one request.
@@ -18,6 +19,7 @@ type Client struct {
 	Hello Hello
 	conn  *conn
 	pid   int
+	sent  *dial.Sent // the request for a command, if it was sent already
 }
 
 // greet reads the supervisor's first message.
@@ -33,7 +35,7 @@ func greet(c *conn, name string) (*Client, error) {
 		files, err = c.receive(&first)
 		closeAll(files)
 	}
-	if err == nil && first != ownGreeting {
+	if err == nil && first != greeting(dial.Greeting) {
 		c.Close()
 		return nil, fmt.Errorf("session %s was started by another release of ethos-sandbox", name)
 	}
@@ -85,7 +87,7 @@ func (c *Client) Publish(text string, anywhere bool) (host string, err error) {
 }
 
 func (c *Client) ask(r Request, answer any) error {
-	if err := c.conn.send(r); err != nil {
+	if err := c.conn.greet(r); err != nil {
 		return c.broken(err)
 	}
 	if err := c.conn.SetReadDeadline(time.Now().Add(messageLimit)); err != nil {
@@ -117,7 +119,7 @@ func (c *Client) End() (left []record.Denial, err error) {
 		defer unix.Close(pidfd)
 	}
 	var ended Ended
-	if c.conn.send(Request{End: true}) == nil && c.conn.SetReadDeadline(time.Now().Add(endLimit)) == nil {
+	if c.conn.greet(Request{End: true}) == nil && c.conn.SetReadDeadline(time.Now().Add(endLimit)) == nil {
 		files, _ := c.conn.receive(&ended) // a supervisor that is gone has ended, whatever it sent
 		closeAll(files)
 	}
@@ -170,33 +172,23 @@ type Want struct {
 // written. The error is a [*Fault] if nothing ran.
 func (c *Client) Run(w Want) (Exited, error) {
 	streams := newStreams(w.Said, w.In, w.Out, w.Err)
-	umask, err := umaskOf()
-	if err != nil {
-		return Exited{}, err
-	}
-	run := &Run{
-		Argv: w.Argv, Env: w.Env, Dir: w.Dir, Umask: umask, Streams: streams.kinds,
-		Terminal: streams.terminal != nil, Timeout: w.Timeout, Evidence: w.Evidence,
-		Narrow: Narrow{NoNetwork: w.NoNetwork, DenyWrite: w.DenyWrite, DenyRead: w.DenyRead, Profile: w.Profile},
-		Limits: w.Limits,
-	}
-	if err := run.check(); err != nil {
-		return Exited{}, err
-	}
-	if streams.terminal != nil {
-		run.Rows, run.Cols = streams.terminal.size()
-	}
-	list, err := numbers(streams.passed)
-	if err != nil {
-		return Exited{}, err
-	}
-	if err := c.conn.send(Request{Run: run}, list...); err != nil {
-		return Exited{}, c.broken(err)
+	if c.sent == nil {
+		if err := c.request(w, streams); err != nil {
+			return Exited{}, err
+		}
+	} else if c.sent.Streams != streams.kinds {
+		return Exited{}, errors.New("a standard stream was replaced")
 	}
 	var first Event
 	files, err := c.conn.receive(&first)
+	if c.sent != nil {
+		for _, fd := range c.sent.Pipes {
+			files = append(files, os.NewFile(uintptr(fd), "passed"))
+		}
+	}
 	switch {
 	case err != nil:
+		closeAll(files)
 		return Exited{}, c.broken(err)
 	case first.Fault != nil:
 		closeAll(files)
@@ -206,6 +198,31 @@ func (c *Client) Run(w Want) (Exited, error) {
 		return Exited{}, fmt.Errorf("session %s: invalid answer", c.Hello.Name)
 	}
 	return c.follow(w, streams), nil
+}
+
+// request requests a command.
+func (c *Client) request(w Want, streams *streams) error {
+	umask, err := dial.Umask()
+	if err != nil {
+		return err
+	}
+	run := &Run{
+		Command:  dial.Command{Argv: w.Argv, Env: w.Env, Dir: w.Dir, Umask: umask, Streams: streams.kinds},
+		Terminal: streams.terminal != nil, Timeout: w.Timeout, Evidence: w.Evidence,
+		Narrow: Narrow{NoNetwork: w.NoNetwork, DenyWrite: w.DenyWrite, DenyRead: w.DenyRead, Profile: w.Profile},
+		Limits: w.Limits,
+	}
+	if err := run.check(); err != nil {
+		return err
+	}
+	if streams.terminal != nil {
+		run.Rows, run.Cols = streams.terminal.size()
+	}
+	list, err := numbers(streams.passed)
+	if err != nil {
+		return err
+	}
+	return c.broken(c.conn.greet(Request{Run: run}, list...))
 }
 
 // follow relays streams and signals until the command has ended.
@@ -267,20 +284,4 @@ func (c *Client) exited(refused func(record.Denial)) Exited {
 			refused(*e.Denied)
 		}
 	}
-}
-
-// umaskOf returns the umask of this process: proc_pid_status(5), Linux 4.7. It is in one of the
-// first lines.
-func umaskOf() (mask int, err error) {
-	fd, err := unix.Open("/proc/self/status", unix.O_RDONLY|unix.O_CLOEXEC, 0) // an os.File asks whether it can be polled
-	if err != nil {
-		return 0, fmt.Errorf("/proc/self/status: %w", err)
-	}
-	defer unix.Close(fd)
-	text := make([]byte, 1<<10)
-	n, err := unix.Read(fd, text)
-	if err != nil {
-		return 0, fmt.Errorf("/proc/self/status: %w", err)
-	}
-	return parseUmask(string(text[:n]))
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/record"
+	"ethos/pkg/session/dial"
 )
 
 // command is a command that the supervisor runs for a client.
@@ -55,8 +56,12 @@ func (s *Server) run(c *conn, r *Run, files []*os.File) {
 		evidence.Narrowed = r.Narrow.text()
 		exited.Evidence = &evidence
 	}
+	if r.Plain { // its client may wait for [dial.Success]
+		exited.Started, exited.Duration = time.Time{}, 0
+	}
 	_ = c.send(Event{Exited: &exited}) // fails if the client has gone
 	s.finish(command)
+	s.Boundary.Prepare()
 	<-gone // the client now has all output
 	command.log(&s.logs)
 }
@@ -70,8 +75,11 @@ func (s *Server) start(c *conn, r *Run, files []*os.File) (_ *command, started t
 	if len(files) != r.passed() {
 		return nil, started, errors.New("the request lacks descriptors that it names")
 	}
+	if r.Plain {
+		r.Timeout = s.PlainTime
+	}
 	spawn := Spawn{
-		Argv: r.Argv, Env: r.Env, Dir: r.Dir, Umask: r.Umask & 0o777,
+		Argv: r.Argv, Env: r.Env, Plain: r.Plain, Dir: r.Dir, Umask: r.Umask & 0o777,
 		Terminal: r.Terminal, Rows: r.Rows, Cols: r.Cols, Narrow: r.Narrow,
 		Limits: r.Limits, Timeout: s.Hello.within(r.Timeout),
 	}
@@ -130,18 +138,18 @@ func (s *Server) finish(c *command) {
 func (c *command) streams(spawn *Spawn, r *Run, files []*os.File) (theirs []*os.File, err error) {
 	for i, kind := range r.Streams {
 		switch kind {
-		case Passed:
+		case dial.Passed:
 			spawn.Streams[i], files = files[0], files[1:]
-		case Joined:
+		case dial.Joined:
 			spawn.Streams[i] = spawn.Streams[1]
-		case Piped:
+		case dial.Piped:
 			ours, its, err := pipe()
 			if err != nil {
 				return theirs, err
 			}
 			c.pipes[i], spawn.Streams[i] = ours, its
 			theirs = append(theirs, its)
-		case Null:
+		case dial.Null:
 			if !r.Terminal {
 				continue
 			}

@@ -2,15 +2,15 @@ package session
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
-	"strconv"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/session/dial"
 )
 
 // messageLimit is the maximum time for one message, from its first byte to its
@@ -22,6 +22,27 @@ const messageLimit = 10 * time.Second
 type conn struct {
 	*net.UnixConn
 	sending sync.Mutex
+	ahead   []byte // received before this process knew of the connection; no descriptor came with it
+}
+
+// Read reads what was received ahead first.
+func (c *conn) Read(p []byte) (int, error) {
+	if len(c.ahead) > 0 {
+		n := copy(p, c.ahead)
+		c.ahead = c.ahead[n:]
+		return n, nil
+	}
+	return c.UnixConn.Read(p)
+}
+
+// readMessage reads bytes and the ancillary data that comes with them.
+func (c *conn) readMessage(p, rights []byte) (n, m, flags int, err error) {
+	if len(c.ahead) > 0 {
+		n, err = c.Read(p)
+		return n, 0, 0, err
+	}
+	n, m, flags, _, err = c.ReadMsgUnix(p, rights)
+	return n, m, flags, err
 }
 
 // send sends a message and descriptors, which the caller keeps: unix(7),
@@ -34,18 +55,18 @@ func (c *conn) send(message any, descriptors ...int) error {
 	return c.write(text, descriptors...)
 }
 
-// greet sends the greeting and the message after it. They travel together, so
-// that the client waits once.
-func (c *conn) greet(h Hello) error {
-	first, err := encode(ownGreeting)
+// greet sends the greeting and the message after it, and descriptors. They
+// travel together, so that the other end waits once.
+func (c *conn) greet(message any, descriptors ...int) error {
+	first, err := encode(greeting(dial.Greeting))
 	if err != nil {
 		return err
 	}
-	second, err := encode(h)
+	second, err := encode(message)
 	if err != nil {
 		return err
 	}
-	return c.write(append(first, second...))
+	return c.write(append(first, second...), descriptors...)
 }
 
 // write writes encoded messages.
@@ -57,7 +78,7 @@ func (c *conn) write(text []byte, descriptors ...int) (err error) {
 	}
 	n := 0
 	if len(descriptors) > 0 {
-		if n, _, err = c.WriteMsgUnix(text[:headerBytes], unix.UnixRights(descriptors...), nil); err != nil {
+		if n, _, err = c.WriteMsgUnix(text[:dial.HeaderBytes], unix.UnixRights(descriptors...), nil); err != nil {
 			return err
 		}
 	}
@@ -72,7 +93,7 @@ const maxDescriptors = 3
 // receive waits for a message without a time limit. The caller closes the
 // message's descriptors.
 func (c *conn) receive(message any) (_ []*os.File, err error) {
-	var header [headerBytes]byte
+	var header [dial.HeaderBytes]byte
 	var files []*os.File
 	defer func() {
 		if err != nil {
@@ -81,8 +102,8 @@ func (c *conn) receive(message any) (_ []*os.File, err error) {
 		}
 	}()
 	rights := make([]byte, unix.CmsgSpace(maxDescriptors*4))
-	for at := 0; at < headerBytes; {
-		n, m, flags, _, err := c.ReadMsgUnix(header[at:], rights)
+	for at := 0; at < dial.HeaderBytes; {
+		n, m, flags, err := c.readMessage(header[at:], rights)
 		if err != nil {
 			return files, err
 		}
@@ -145,36 +166,14 @@ func numbers(files []*os.File) ([]int, error) {
 	return list, nil
 }
 
-// peer returns the process at the other end, as of when it connected or began
-// to listen: unix(7), SO_PEERCRED. The error says why it cannot be trusted. If
-// strict is set, a peer whose user namespace cannot be determined is refused
-// too.
+// peer returns the process at the other end: see [dial.Peer].
 func (c *conn) peer(strict bool) (pid int, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return 0, err
 	}
-	var cred *unix.Ucred
-	var fault error
-	if err := raw.Control(func(fd uintptr) { cred, fault = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil || fault != nil {
-		return 0, errors.Join(err, fault)
+	if fault := raw.Control(func(fd uintptr) { pid, err = dial.Peer(int(fd), strict) }); fault != nil {
+		return 0, fault
 	}
-	if int(cred.Uid) != os.Geteuid() {
-		return 0, fmt.Errorf("the process at the other end is of user %d", cred.Uid)
-	}
-	if cred.Pid <= 0 {
-		return 0, errors.New("the process at the other end is in another PID namespace")
-	}
-	own, err := os.Readlink("/proc/self/ns/user")
-	if err != nil {
-		return 0, err
-	}
-	theirs, err := os.Readlink("/proc/" + strconv.Itoa(int(cred.Pid)) + "/ns/user")
-	if err != nil && strict {
-		return 0, fmt.Errorf("the user namespace of the process at the other end: %w", err)
-	}
-	if err == nil && theirs != own {
-		return 0, errors.New("the process at the other end is in another user namespace")
-	}
-	return int(cred.Pid), nil
+	return pid, err
 }

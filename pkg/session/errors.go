@@ -1,10 +1,14 @@
 package session
 
-import "errors"
+import (
+	"errors"
+
+	"ethos/pkg/session/dial"
+)
 
 var (
 	// ErrNone says that no session with the name is running.
-	ErrNone = errors.New("no such session runs")
+	ErrNone = dial.ErrNone
 	// ErrBusy says that another process owns a name: its session is running,
 	// starting or ending.
 	ErrBusy = errors.New("another process uses the name of the session")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ethos/pkg/record"
+	"ethos/pkg/session/dial"
 )
 
 // The limits of a message.
@@ -18,7 +19,7 @@ const (
 	maxMessage = MaxWords + 1<<20
 )
 
-// Hello is the supervisor's message after its [greeting].
+// Hello is the supervisor's message after its greeting.
 type Hello struct {
 	Name    string
 	Digest  string // of the plan
@@ -39,7 +40,7 @@ func (h *Hello) within(limit time.Duration) time.Duration {
 	return limit
 }
 
-// Request is a client's first message. Exactly one field is set.
+// Request is a client's message after its greeting. Exactly one field is set.
 type Request struct {
 	Run    *Run
 	Status bool
@@ -54,11 +55,10 @@ type Request struct {
 // Run asks to run a command. The descriptors sent with it are the passed
 // streams.
 type Run struct {
-	Argv     []string
-	Env      []string
-	Dir      string
-	Umask    int
-	Streams  [3]Stream
+	dial.Command
+	// Plain asks for what a command line without flags gives: the supervisor
+	// makes the environment from Env, the client's own, and sets the time limit.
+	Plain    bool
 	Terminal bool
 	Rows     uint16
 	Cols     uint16
@@ -101,48 +101,26 @@ func (n *Narrow) text() (list []string) {
 	return list
 }
 
-// words returns the number of bytes in the arguments and the environment.
-func (r *Run) words() (n int) {
-	for _, list := range [][]string{r.Argv, r.Env} {
-		for _, word := range list {
-			n += len(word) + 1
-		}
-	}
-	return n
-}
-
 // check returns an error if a Run is invalid, apart from its descriptors.
 func (r *Run) check() error {
 	switch {
 	case len(r.Argv) == 0:
 		return fmt.Errorf("no command is given")
-	case r.words() > MaxWords:
-		return fmt.Errorf("the arguments and the environment have %d bytes together, and at most %d are allowed", r.words(), MaxWords)
+	case r.Size() > MaxWords:
+		return fmt.Errorf("the arguments and the environment have %d bytes together, and at most %d are allowed", r.Size(), MaxWords)
 	}
 	for i, s := range r.Streams {
-		if s > Terminal || s == Terminal && !r.Terminal || s == Joined && (i != 2 || r.Streams[1] != Piped) || s == Piped && i == 0 {
+		if s > dial.Terminal || s == dial.Terminal && !r.Terminal || s == dial.Joined && (i != 2 || r.Streams[1] != dial.Piped) || s == dial.Piped && i == 0 {
 			return fmt.Errorf("stream %d cannot be of kind %d", i, s)
 		}
 	}
 	return nil
 }
 
-// Stream is the kind of a command's standard stream.
-type Stream uint8
-
-// The kinds of streams.
-const (
-	Null     Stream = iota
-	Passed          // the client's own file
-	Piped           // a pipe; the client gets the other end
-	Joined          // standard error goes where standard output goes
-	Terminal        // the command's terminal
-)
-
 // passed returns the number of descriptors sent with the request.
 func (r *Run) passed() (n int) {
 	for _, s := range r.Streams {
-		if s == Passed {
+		if s == dial.Passed {
 			n++
 		}
 	}
@@ -258,19 +236,15 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return err
 }
 
-// headerBytes is the length of the header of a message. The header is the
-// message's length in bytes, big-endian.
-const headerBytes = 4
-
 // encode returns a message preceded by its header.
 func encode(message any) (text []byte, err error) {
-	text = make([]byte, headerBytes, 2<<10)
+	text = make([]byte, dial.HeaderBytes, 2<<10)
 	if first, ok := message.(greeting); ok {
 		text = append(text, first...)
 	} else if text, err = appendValue(text, reflect.ValueOf(message)); err != nil {
 		return nil, err
 	}
-	n := len(text) - headerBytes
+	n := len(text) - dial.HeaderBytes
 	if n > maxMessage {
 		return nil, fmt.Errorf("a message of %d bytes: at most %d are allowed", n, maxMessage)
 	}
@@ -280,7 +254,7 @@ func encode(message any) (text []byte, err error) {
 
 // decode reads the message after a header. Memory grows with the bytes
 // received, not with the announced length.
-func decode(header [headerBytes]byte, from io.Reader, message any) error {
+func decode(header [dial.HeaderBytes]byte, from io.Reader, message any) error {
 	n := binary.BigEndian.Uint32(header[:])
 	if n > maxMessage {
 		return fmt.Errorf("a message of %d bytes: at most %d are allowed", n, maxMessage)

@@ -4,29 +4,34 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"ethos/pkg/record"
+	"ethos/pkg/session/dial"
 )
 
 // headerOf splits a message.
-func headerOf(t *testing.T, text []byte) (header [headerBytes]byte, rest *bytes.Reader) {
+func headerOf(t *testing.T, text []byte) (header [dial.HeaderBytes]byte, rest *bytes.Reader) {
 	t.Helper()
-	if len(text) < headerBytes {
+	if len(text) < dial.HeaderBytes {
 		t.Fatalf("a message of %d bytes", len(text))
 	}
 	copy(header[:], text)
-	return header, bytes.NewReader(text[headerBytes:])
+	return header, bytes.NewReader(text[dial.HeaderBytes:])
 }
 
 // TestMessages: what is sent is what is received, whatever bytes are in it.
 func TestMessages(t *testing.T) {
 	sent := Request{Run: &Run{
-		Argv: []string{"printf", "\xff\xfe\n\x01", ""}, Env: []string{"A=é\x80"}, Dir: "/tmp/\xff", Umask: 0o27,
-		Streams: [3]Stream{Passed, Piped, Joined}, Timeout: time.Minute,
+		Command: dial.Command{
+			Argv: []string{"printf", "\xff\xfe\n\x01", ""}, Env: []string{"A=é\x80"}, Dir: "/tmp/\xff", Umask: 0o27,
+			Streams: [3]dial.Stream{dial.Passed, dial.Piped, dial.Joined},
+		},
+		Timeout: time.Minute,
 	}}
 	text, err := encode(sent)
 	if err != nil {
@@ -68,7 +73,7 @@ func TestExitedMessage(t *testing.T) {
 // TestHostileMessages: what is too large is not read, what is cut is an error, and
 // memory is taken for what has come alone.
 func TestHostileMessages(t *testing.T) {
-	var header [headerBytes]byte
+	var header [dial.HeaderBytes]byte
 	binary.BigEndian.PutUint32(header[:], maxMessage+1)
 	if err := decode(header, strings.NewReader("{}"), new(Request)); err == nil {
 		t.Error("a message that is too large is read")
@@ -94,7 +99,7 @@ func TestHostileMessages(t *testing.T) {
 	if grown > 20 {
 		t.Errorf("half a message took %v allocations", grown)
 	}
-	big := Request{Run: &Run{Argv: []string{strings.Repeat("x", maxMessage)}}}
+	big := Request{Run: &Run{Command: dial.Command{Argv: []string{strings.Repeat("x", maxMessage)}}}}
 	if _, err := encode(big); err == nil {
 		t.Error("a message that is too large is sent")
 	}
@@ -102,7 +107,7 @@ func TestHostileMessages(t *testing.T) {
 
 // TestLargestCommand: a command at the limit fits into a message.
 func TestLargestCommand(t *testing.T) {
-	r := &Run{Argv: []string{strings.Repeat("\xff", MaxWords-1)}}
+	r := &Run{Command: dial.Command{Argv: []string{strings.Repeat("\xff", MaxWords-1)}}}
 	if err := r.check(); err != nil {
 		t.Fatal(err)
 	}
@@ -116,19 +121,23 @@ func TestLargestCommand(t *testing.T) {
 }
 
 func TestRunIsChecked(t *testing.T) {
-	argv := []string{"true"}
+	run := func(terminal bool, streams ...dial.Stream) Run {
+		r := Run{Command: dial.Command{Argv: []string{"true"}}, Terminal: terminal}
+		copy(r.Streams[:], streams)
+		return r
+	}
 	for name, c := range map[string]struct {
 		run  Run
 		good bool
 	}{
-		"usual":                          {Run{Argv: argv, Streams: [3]Stream{Passed, Piped, Joined}}, true},
-		"terminal":                       {Run{Argv: argv, Terminal: true, Streams: [3]Stream{Terminal, Terminal, Piped}}, true},
+		"usual":                          {run(false, dial.Passed, dial.Piped, dial.Joined), true},
+		"terminal":                       {run(true, dial.Terminal, dial.Terminal, dial.Piped), true},
 		"nothing":                        {Run{}, false},
-		"no such kind":                   {Run{Argv: argv, Streams: [3]Stream{9}}, false},
-		"a terminal without a terminal":  {Run{Argv: argv, Streams: [3]Stream{Terminal}}, false},
-		"piped input":                    {Run{Argv: argv, Streams: [3]Stream{Piped}}, false},
-		"joined to what is not piped":    {Run{Argv: argv, Streams: [3]Stream{Null, Passed, Joined}}, false},
-		"standard output that is joined": {Run{Argv: argv, Streams: [3]Stream{Null, Joined, Piped}}, false},
+		"no such kind":                   {run(false, 9), false},
+		"a terminal without a terminal":  {run(false, dial.Terminal), false},
+		"piped input":                    {run(false, dial.Piped), false},
+		"joined to what is not piped":    {run(false, dial.Null, dial.Passed, dial.Joined), false},
+		"standard output that is joined": {run(false, dial.Null, dial.Joined, dial.Piped), false},
 	} {
 		if err := c.run.check(); (err == nil) != c.good {
 			t.Errorf("%s: %v", name, err)
@@ -136,8 +145,47 @@ func TestRunIsChecked(t *testing.T) {
 	}
 }
 
+// TestPlainRequest: what package dial sends before the encoding of this package is initialised is
+// in that encoding.
+func TestPlainRequest(t *testing.T) {
+	for range 200 {
+		c := dial.Command{Dir: "/" + text(40), Umask: rand.IntN(0o1000)}
+		for range rand.IntN(200) {
+			c.Argv, c.Env = append(c.Argv, text(300)), append(c.Env, text(3))
+		}
+		for i := range c.Streams {
+			c.Streams[i] = dial.Stream(rand.IntN(5))
+		}
+		greet, err1 := encode(greeting(dial.Greeting))
+		request, err2 := encode(Request{Run: &Run{Command: c, Plain: true}})
+		if c.Argv == nil { // a command always has words
+			continue
+		}
+		if got := c.Request(); err1 != nil || err2 != nil || string(got) != string(greet)+string(request) {
+			t.Fatalf("%v %v: %q, want %q", err1, err2, got, request)
+		}
+	}
+}
+
+// TestSuccess: what package dial takes for the end of a command is what a command ends with that
+// leaves nothing to say.
+func TestSuccess(t *testing.T) {
+	if text, err := encode(Event{Exited: &Exited{}}); err != nil || string(text) != dial.Success {
+		t.Errorf("%v: %q", err, text)
+	}
+}
+
+// text returns up to max random bytes.
+func text(max int) string {
+	b := make([]byte, rand.IntN(max))
+	for i := range b {
+		b[i] = byte(rand.IntN(256))
+	}
+	return string(b)
+}
+
 func FuzzMessage(f *testing.F) {
-	for _, r := range []any{Request{Status: true}, Request{Run: &Run{Argv: []string{"a"}}}, Event{Signal: 15}} {
+	for _, r := range []any{Request{Status: true}, Request{Run: &Run{Command: dial.Command{Argv: []string{"a"}}}}, Event{Signal: 15}} {
 		text, err := encode(r)
 		if err != nil {
 			f.Fatal(err)
@@ -146,7 +194,7 @@ func FuzzMessage(f *testing.F) {
 	}
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, '{'})
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if len(text) < headerBytes {
+		if len(text) < dial.HeaderBytes {
 			return
 		}
 		header, rest := headerOf(t, text)

@@ -2,42 +2,8 @@ package session
 
 import (
 	"crypto/rand"
-	"fmt"
 	"strings"
 )
 
-// maxName limits a name so that it stays below NAME_MAX with any of our file
-// extensions.
-const maxName = 64
-
-// CheckName returns an error if a text is not a valid session name. A name has
-// 1 to 64 letters, digits, and "-", "_" or "."; the first is a letter or a
-// digit.
-func CheckName(name string) error {
-	switch {
-	case name == "":
-		return fmt.Errorf("the name of a session is empty")
-	case len(name) > maxName:
-		return fmt.Errorf("the name of a session has %d bytes, and at most %d are allowed", len(name), maxName)
-	}
-	for i, c := range []byte(name) {
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !letter && (i == 0 || strings.IndexByte("-_.", c) < 0) {
-			return fmt.Errorf("%q is not a valid session name: use letters, digits, '-', '_' and '.', beginning with a letter or digit", name)
-		}
-	}
-	return nil
-}
-
 // NewName returns a random name.
 func NewName() string { return "s-" + strings.ToLower(rand.Text()[:8]) }
-
-// auto is the prefix for a session that is started if it is not running.
-const auto = "auto:"
-
-// Wanted parses the value of --session: NAME, or auto:NAME for a session that
-// is started if it is not running.
-func Wanted(word string) (name string, start bool, err error) {
-	name, start = strings.CutPrefix(word, auto)
-	return name, start, CheckName(name)
-}

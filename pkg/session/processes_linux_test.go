@@ -17,15 +17,6 @@ func TestParseStatus(t *testing.T) {
 	}
 }
 
-func TestParseUmask(t *testing.T) {
-	if mask, err := parseUmask("Name:\tx\nUmask:\t0027\nState:\tR\n"); mask != 0o27 || err != nil {
-		t.Errorf("%o %v", mask, err)
-	}
-	if _, err := parseUmask("Name:\tx\n"); err == nil {
-		t.Error("no umask is none")
-	}
-}
-
 // TestDescends ends for parents in a circle too.
 func TestDescends(t *testing.T) {
 	parents := map[int]int{5: 4, 4: 3, 3: 1, 8: 9, 9: 8}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/session/dial"
 	"ethos/pkg/statedir"
 )
 
@@ -22,16 +23,10 @@ type Registry struct{ getenv func(string) string }
 // Open returns the registry for an environment. It creates nothing.
 func Open(getenv func(string) string) *Registry { return &Registry{getenv} }
 
-const (
-	socketEnding = ".sock"
-	lockEnding   = ".lock"
-)
+const lockEnding = ".lock"
 
-// inFolder returns a short path for a name in an open directory. sockaddr_un
-// has room for only 107 bytes, and the directory's own path may be longer.
-func inFolder(dir *os.File, name string) string {
-	return "/proc/self/fd/" + strconv.Itoa(int(dir.Fd())) + "/" + name
-}
+// inFolder returns a short path for a name in an open directory.
+func inFolder(dir *os.File, name string) string { return dial.InFolder(int(dir.Fd()), name) }
 
 func openFolder(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
@@ -40,7 +35,7 @@ func openFolder(path string) (*os.File, error) {
 // Dial connects to the supervisor of a session. The error is [ErrNone] if no
 // session with the name is running.
 func (r *Registry) Dial(name string) (*Client, error) {
-	if err := CheckName(name); err != nil {
+	if err := dial.CheckName(name); err != nil {
 		return nil, err
 	}
 	folders, err := statedir.Sockets(r.getenv, false)
@@ -48,7 +43,7 @@ func (r *Registry) Dial(name string) (*Client, error) {
 		return nil, err
 	}
 	for _, folder := range folders {
-		client, err := dial(folder, name)
+		client, err := connect(folder, name)
 		if errors.Is(err, ErrNone) {
 			continue
 		}
@@ -57,23 +52,36 @@ func (r *Registry) Dial(name string) (*Client, error) {
 	return nil, ErrNone
 }
 
-func dial(folder, name string) (*Client, error) {
-	dir, err := openFolder(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNone
-	}
-	if err != nil {
+func connect(folder, name string) (*Client, error) {
+	fd, err := dial.Connect(folder, name)
+	switch {
+	case errors.Is(err, ErrNone):
 		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("session %s: %w", name, err)
 	}
-	defer dir.Close()
-	to, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: inFolder(dir, name+socketEnding), Net: "unix"})
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ECONNREFUSED) { // a dead supervisor left it
-		return nil, ErrNone
+	return join(fd, name, nil)
+}
+
+// Join returns the client of a connection on which a command was requested. The
+// command is the one that [Client.Run] then follows.
+func Join(s *dial.Sent) (*Client, error) {
+	c, err := join(s.FD, s.Name, s.Read)
+	if err == nil {
+		c.sent = s
 	}
+	return c, err
+}
+
+// join takes over a connected socket, and what was received on it.
+func join(fd int, name string, ahead []byte) (*Client, error) {
+	f := os.NewFile(uintptr(fd), "session "+name)
+	defer f.Close()
+	to, err := net.FileConn(f)
 	if err != nil {
 		return nil, fmt.Errorf("session %s: %w", name, err)
 	}
-	return greet(&conn{UnixConn: to}, name)
+	return greet(&conn{UnixConn: to.(*net.UnixConn), ahead: ahead}, name)
 }
 
 // Names lists the sessions whose supervisors are alive. It removes what dead
@@ -91,7 +99,7 @@ func (r *Registry) Names() ([]string, error) {
 		}
 		for _, e := range entries {
 			name, ok := strings.CutSuffix(e.Name(), lockEnding)
-			if !ok || CheckName(name) != nil {
+			if !ok || dial.CheckName(name) != nil {
 				continue
 			}
 			if l, err := lock(folder, name); err == nil {
@@ -115,7 +123,7 @@ type Lock struct {
 
 // Lock takes a name. The error is [ErrBusy] if the name is taken.
 func (r *Registry) Lock(name string) (*Lock, error) {
-	if err := CheckName(name); err != nil {
+	if err := dial.CheckName(name); err != nil {
 		return nil, err
 	}
 	for range 10 {
@@ -180,7 +188,7 @@ func (l *Lock) Hand() { closeAll([]*os.File{l.File, l.Folder}) }
 // because runs hide it from their commands with a mount, and removing the
 // directory would remove the mount.
 func (l *Lock) Release() {
-	for _, ending := range []string{socketEnding, newEnding, lockEnding} {
+	for _, ending := range []string{dial.SocketEnding, newEnding, lockEnding} {
 		_ = os.Remove(inFolder(l.Folder, l.Name+ending)) // may not exist
 	}
 	if filepath.Base(l.path) != statedir.Name {
@@ -191,7 +199,7 @@ func (l *Lock) Release() {
 
 // listened reports whether a socket with the name exists.
 func (l *Lock) listened() bool {
-	_, err := os.Lstat(inFolder(l.Folder, l.Name+socketEnding))
+	_, err := os.Lstat(inFolder(l.Folder, l.Name+dial.SocketEnding))
 	return err == nil
 }
 
@@ -210,7 +218,7 @@ func (l *Lock) listen() (*net.UnixListener, error) {
 		return nil, err
 	}
 	listener.SetUnlinkOnClose(false)
-	if err := os.Rename(fresh, inFolder(l.Folder, l.Name+socketEnding)); err != nil {
+	if err := os.Rename(fresh, inFolder(l.Folder, l.Name+dial.SocketEnding)); err != nil {
 		listener.Close()
 		return nil, err
 	}

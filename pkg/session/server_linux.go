@@ -11,13 +11,16 @@ import (
 	"time"
 
 	"ethos/pkg/record"
+	"ethos/pkg/session/dial"
 )
 
 // Server is the supervisor of one session.
 type Server struct {
 	Boundary Boundary
 	Hello    Hello
-	Static   Status // the fields that do not change: Workspace, Profile, Plan, Protected, Idle
+	// PlainTime is the time limit of a command without flags; 0 means none.
+	PlainTime time.Duration
+	Static    Status // the fields that do not change: Workspace, Profile, Plan, Protected, Idle
 
 	mu          sync.Mutex
 	connections map[*conn]bool
@@ -165,10 +168,10 @@ func (s *Server) accept(listener *net.UnixListener) {
 			c.Close()
 			continue
 		}
-		go func() {
-			defer s.leave(c)
-			s.serve(c)
-		}()
+		go s.accept(listener) // this goroutine runs already
+		defer s.leave(c)
+		s.serve(c)
+		return
 	}
 }
 
@@ -197,10 +200,15 @@ func (s *Server) serve(c *conn) {
 	if c.greet(s.Hello) != nil || c.SetReadDeadline(time.Now().Add(messageLimit)) != nil {
 		return
 	}
+	var first greeting
+	files, err := c.receive(&first)
+	defer func() { closeAll(files) }()
+	if err != nil || first != greeting(dial.Greeting) || c.SetReadDeadline(time.Now().Add(messageLimit)) != nil {
+		return
+	}
 	var request Request
-	files, err := c.receive(&request)
-	defer closeAll(files)
-	if err != nil {
+	more, err := c.receive(&request)
+	if files = append(files, more...); err != nil {
 		return
 	}
 	switch {
@@ -234,7 +242,8 @@ func (s *Server) status() Status {
 	}
 	s.mu.Unlock()
 	slices.SortFunc(st.Commands, func(a, b Command) int { return a.Since.Compare(b.Since) })
-	st.Processes = processes(os.Getpid())
+	spare := s.Boundary.Spare()
+	st.Processes = slices.DeleteFunc(processes(os.Getpid()), func(p Process) bool { return p.PID == spare })
 	if st.Processes == nil {
 		st.Processes = []Process{}
 	}

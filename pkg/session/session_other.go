@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ethos/pkg/record"
+	"ethos/pkg/session/dial"
 )
 
 // errSystem says that this system has no sessions, because it has no boundary.
@@ -23,6 +24,9 @@ func Open(func(string) string) *Registry { return &Registry{} }
 
 // Dial finds nothing.
 func (*Registry) Dial(string) (*Client, error) { return nil, errSystem }
+
+// Join always fails here.
+func Join(*dial.Sent) (*Client, error) { return nil, errSystem }
 
 // Names finds nothing.
 func (*Registry) Names() ([]string, error) { return nil, nil }
@@ -44,9 +48,10 @@ func (*Lock) Hand() {}
 
 // Server is the supervisor of one session.
 type Server struct {
-	Boundary Boundary
-	Hello    Hello
-	Static   Status
+	Boundary  Boundary
+	Hello     Hello
+	PlainTime time.Duration
+	Static    Status
 }
 
 // Serve always fails here.

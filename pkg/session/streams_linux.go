@@ -7,19 +7,19 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/session/dial"
 )
 
 // streams holds the standard streams of a client and relays them.
 type streams struct {
 	own      [3]*os.File
-	kinds    [3]Stream
+	kinds    [3]dial.Stream
 	passed   []*os.File
 	terminal *terminal // nil if no stream is a terminal
 	relays   []*relay
@@ -35,15 +35,18 @@ func newStreams(said io.Writer, files ...*os.File) *streams {
 		said = io.Discard
 	}
 	s := &streams{said: said}
-	var info [3]unix.Stat_t
 	copy(s.own[:], files)
+	fds := [3]int{-1, -1, -1}
 	for i, f := range s.own {
-		if s.kinds[i] = s.kindOf(f, i, &info[i]); s.kinds[i] == Passed {
-			s.passed = append(s.passed, f)
+		if f != nil {
+			fds[i] = int(f.Fd())
 		}
 	}
-	if s.kinds[1] == Piped && s.kinds[2] == Piped && info[1].Dev == info[2].Dev && info[1].Ino == info[2].Ino {
-		s.kinds[2] = Joined // a single pipe preserves the order of writes
+	s.kinds = dial.Kinds(fds)
+	for i, f := range s.own {
+		if s.kinds[i] == dial.Passed {
+			s.passed = append(s.passed, f)
+		}
 	}
 	if s.terminal = newTerminal(s.own, s.kinds); s.terminal != nil {
 		s.terminal.said = said
@@ -51,28 +54,11 @@ func newStreams(said io.Writer, files ...*os.File) *streams {
 	return s
 }
 
-func (s *streams) kindOf(f *os.File, i int, st *unix.Stat_t) Stream {
-	if f == nil || unix.Fstat(int(f.Fd()), st) != nil {
-		return Null
-	}
-	switch st.Mode & unix.S_IFMT {
-	case unix.S_IFIFO, unix.S_IFSOCK:
-		if i > 0 {
-			return Piped
-		}
-	case unix.S_IFCHR:
-		if isTerminal(f) {
-			return Terminal
-		}
-	}
-	return Passed
-}
-
 // take takes the descriptors received with Started.
 func (s *streams) take(files []*os.File) error {
 	want := 0
 	for i, kind := range s.kinds {
-		if kind != Piped {
+		if kind != dial.Piped {
 			continue
 		}
 		if want++; want > len(files) {
@@ -276,15 +262,4 @@ func (r *relay) drain() {
 		}
 		left -= n
 	}
-}
-
-// parseUmask parses the mask in /proc/self/status.
-func parseUmask(text string) (mask int, err error) {
-	_, rest, found := strings.Cut(text, "\nUmask:")
-	if !found {
-		return 0, errors.New("/proc/self/status has no umask")
-	}
-	text, _, _ = strings.Cut(rest, "\n")
-	value, err := strconv.ParseUint(strings.TrimSpace(text), 8, 12)
-	return int(value), err
 }

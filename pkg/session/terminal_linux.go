@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/session/dial"
 )
 
 // terminal relays between the client's terminal and the command's.
@@ -25,26 +27,21 @@ type terminal struct {
 }
 
 // newTerminal returns the terminal among the streams, or nil.
-func newTerminal(own [3]*os.File, kinds [3]Stream) *terminal {
+func newTerminal(own [3]*os.File, kinds [3]dial.Stream) *terminal {
 	t := &terminal{done: make(chan struct{})}
 	for _, i := range [3]int{1, 2, 0} {
-		if kinds[i] == Terminal && t.out == nil {
+		if kinds[i] == dial.Terminal && t.out == nil {
 			t.out = own[i]
 		}
 	}
 	if t.out == nil {
 		return nil
 	}
-	if kinds[0] == Terminal {
+	if kinds[0] == dial.Terminal {
 		t.in = own[0]
 	}
-	t.keys = t.in != nil && kinds[1] == Terminal
+	t.keys = t.in != nil && kinds[1] == dial.Terminal
 	return t
-}
-
-func isTerminal(f *os.File) bool {
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil
 }
 
 func (t *terminal) size() (rows, cols uint16) {

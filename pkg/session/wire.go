@@ -244,13 +244,8 @@ func (r *wireReader) next(n uint64) (text []byte, err error) {
 	return text, nil
 }
 
-// greeting is the supervisor's first message, in JSON so that a release which sends everything in
-// JSON can read it.
+// greeting is the first message of both ends: see [dial.Greeting].
 type greeting string
-
-// ownGreeting names the version, and the types of all messages by their hash, which a test holds
-// to be right: a client with another greeting would read wrong values.
-const ownGreeting greeting = `{"version":5,"types":"f785a491cf047265"}`
 
 // layoutOf returns a hash of types.
 func layoutOf(types ...reflect.Type) uint64 {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ethos/pkg/session/dial"
 )
 
 // messages are the types of all messages.
@@ -135,10 +137,10 @@ func TestOtherTypes(t *testing.T) {
 		Version int
 		Types   string
 	}
-	if err := json.Unmarshal([]byte(ownGreeting), &read); err != nil || read.Version <= 4 {
+	if err := json.Unmarshal([]byte(dial.Greeting), &read); err != nil || read.Version <= 4 {
 		t.Errorf("%v: %+v", err, read)
 	}
 	if types := strconv.FormatUint(layoutOf(messages...), 16); types != read.Types {
-		t.Errorf("the types of messages have changed: write %s into ownGreeting", types)
+		t.Errorf("the types of messages have changed: write %s into dial.Greeting", types)
 	}
 }

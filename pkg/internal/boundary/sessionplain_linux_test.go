@@ -1,0 +1,80 @@
+package boundary
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestSessionPlain: a command without flags, which is requested before the program's main function,
+// is the same as one that main requests.
+func TestSessionPlain(t *testing.T) {
+	l := lodged(t)
+	const script = "id; pwd; umask; ulimit -a; env | sort; ls -l /proc/self/fd | wc -l; grep -E '^(Cap|Sig|Seccomp|NoNew)' /proc/self/status"
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(l.dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{l.dir, link} {
+		says := func(flags ...string) string {
+			cmd := sandboxed(t, l.dir, append(append([]string{"run", "--session", "w"}, flags...), "--", "sh", "-c", script)...)
+			cmd.Dir = dir
+			cmd.Env = append(cmd.Env, "PWD="+dir, "SECRET_TOKEN=x", "LC_ALL=C", "TERM=dumb", "GIT_DIR=/x", "LD_PRELOAD=", "ODD")
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			return string(out)
+		}
+		early, late := says(), says("--evidence", filepath.Join(t.TempDir(), "evidence"))
+		if early != late || !strings.Contains(early, "LC_ALL=C\n") || strings.Contains(early, "SECRET") {
+			t.Errorf("%s:\n%s\nand from main:\n%s", dir, early, late)
+		}
+	}
+}
+
+// TestSessionPlainOutput: the output of a command arrives whole, whenever it ends and whoever reads.
+func TestSessionPlainOutput(t *testing.T) {
+	l := lodged(t)
+	for script, want := range map[string]string{
+		"":                                    "",
+		"printf x":                            "x",
+		"sleep 0.02; printf x":                "x",
+		"printf x; sleep 0.02; printf y >&2":  "xy",
+		"printf x; exec >&- 2>&-; sleep 0.02": "x",
+		"(sleep 0.005; printf late; sleep 1) & sleep 0.1": "late",
+		"head -c 300000 /dev/zero | tr '\\0' x":           strings.Repeat("x", 300000),
+	} {
+		for range 20 {
+			if out, err := sandboxed(t, l.dir, "run", "--session", "w", "--", "sh", "-c", script).CombinedOutput(); err != nil || string(out) != want {
+				t.Errorf("%q: %v, %d bytes: %.100q", script, err, len(out), out)
+				break
+			}
+		}
+	}
+}
+
+// TestSessionPlainUnread: a command that prints without end ends with its reader.
+func TestSessionPlainUnread(t *testing.T) {
+	l := lodged(t)
+	for _, wait := range []time.Duration{0, time.Millisecond, 100 * time.Millisecond} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := sandboxed(t, l.dir, "run", "--session", "w", "--", "yes", wait.String())
+		cmd.Stdout = w
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		time.Sleep(wait)
+		r.Close()
+		if status := l.wait(cmd); status == 0 {
+			t.Errorf("%v: status 0", wait)
+		}
+		l.until("yes runs on", func() bool { return len(l.processes("yes "+wait.String())) == 0 })
+	}
+}
