@@ -12,11 +12,11 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/hook/setup"
+	"ethos/pkg/lazy"
 )
 
 // lookPath returns the path of a program on the caller's PATH.
@@ -48,7 +48,7 @@ func unfound(sys *cli.System) string {
 // versionTime is the time limit for an agent to print its version.
 const versionTime = 20 * time.Second
 
-var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+)+`) })
+var versionNumber = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+)+`) }}
 
 // errSilent says that a program printed no readable version.
 var errSilent = errors.New("it said no version")
@@ -70,7 +70,7 @@ func versionOf(ctx context.Context, sys *cli.System, a setup.Agent) (string, err
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Env, cmd.Dir, cmd.WaitDelay = []string{"PATH=" + sys.Getenv("PATH"), "HOME=" + home}, home, time.Second
 	out, err := cmd.Output()
-	have := versionNumber().FindString(string(out))
+	have := versionNumber.Get().FindString(string(out))
 	if err != nil || have == "" {
 		return "", errSilent
 	}

@@ -6,23 +6,26 @@ import (
 	"strconv"
 	"strings"
 
+	"ethos/pkg/lazy"
 	"ethos/pkg/netargs"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
 )
 
 // lackTexts explains each code of Facts.Incomplete.
-var lackTexts = map[string]string{
-	record.IncompleteParse:      "the script does not parse: a shell may read it otherwise",
-	record.IncompleteUnresolved: "a command's name, or part of it, is only known when it runs",
-	record.IncompleteDepth:      "code is nested more deeply than is followed",
-	record.IncompleteSize:       "there is more than is listed",
-	record.IncompleteGitRepo:    "the git repository cannot be read in full",
-	record.IncompleteGitTarget:  "which refs git would change cannot be resolved",
-	record.IncompleteFile:       "where a path leads cannot be looked up",
-	record.IncompleteOpaque:     "code is passed to an interpreter and is not analysed",
-	record.IncompleteNotUTF8:    "there are bytes that are not UTF-8",
-}
+var lackTexts = lazy.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		record.IncompleteParse:      "the script does not parse: a shell may read it otherwise",
+		record.IncompleteUnresolved: "a command's name, or part of it, is only known when it runs",
+		record.IncompleteDepth:      "code is nested more deeply than is followed",
+		record.IncompleteSize:       "there is more than is listed",
+		record.IncompleteGitRepo:    "the git repository cannot be read in full",
+		record.IncompleteGitTarget:  "which refs git would change cannot be resolved",
+		record.IncompleteFile:       "where a path leads cannot be looked up",
+		record.IncompleteOpaque:     "code is passed to an interpreter and is not analysed",
+		record.IncompleteNotUTF8:    "there are bytes that are not UTF-8",
+	}
+}}
 
 // explain prints for people what was understood of an action.
 func explain(out io.Writer, a record.Action, actor record.Actor, f record.Facts) error {
@@ -41,7 +44,7 @@ func explain(out io.Writer, a record.Action, actor record.Actor, f record.Facts)
 	p.capabilities(f)
 	p.configuration(f.Repo.Configuration)
 	for _, code := range f.Incomplete {
-		p.row("unknown", code+": "+lackTexts[code])
+		p.row("unknown", code+": "+lackTexts.Get()[code])
 	}
 	_, err := io.WriteString(out, p.text.String()+"\n")
 	return err

@@ -12,12 +12,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/lazy"
 	"ethos/pkg/record"
 	"ethos/pkg/trust"
 )
@@ -146,7 +146,7 @@ func (p *pipe) policies(ctx context.Context, _ *mcp.CallToolRequest, _ struct{})
 }
 
 // recordID matches the id of the record to which a confined call adds its result.
-var recordID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` --record ([0-9a-fA-F-]+) `) })
+var recordID = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(` --record ([0-9a-fA-F-]+) `) }}
 
 // run has a command decided, and runs what the answer says: the command inside the boundary of this
 // connection's session.
@@ -198,7 +198,7 @@ func (p *pipe) execute(ctx context.Context, script string) ended {
 	}
 	e.ExitCode = cmd.ProcessState.ExitCode()
 	e.Ran = e.ExitCode != int(cli.Refused) // the evidence, if any, is more reliable
-	if m := recordID().FindStringSubmatch(script); m != nil {
+	if m := recordID.Get().FindStringSubmatch(script); m != nil {
 		e.Record = m[1]
 		p.evidence(ctx, &e)
 	}

@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
-	"sync"
 	"unicode/utf8"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
+	"ethos/pkg/lazy"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
@@ -33,10 +33,10 @@ type workspaceCmd struct {
 
 // nameForm matches valid names of workspaces: a single directory name that is
 // not hidden.
-var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
+var nameForm = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) }}
 
 func checkWorkspaceName(name string) error {
-	if !nameForm().MatchString(name) {
+	if !nameForm.Get().MatchString(name) {
 		return cli.Errorf(cli.Refused, "use at most 64 letters, digits, '.', '_' and '-', beginning with a letter or digit", "%q is not a valid name of a work space", name)
 	}
 	return nil

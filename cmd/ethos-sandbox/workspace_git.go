@@ -11,10 +11,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/gitrepo"
+	"ethos/pkg/lazy"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
@@ -45,12 +45,12 @@ func openClone(sys *cli.System, name string, alone bool) (*clone.Clone, error) {
 
 // branchForm matches valid branch names of workspaces, a subset of what git-check-ref-format(1)
 // allows.
-var branchForm = sync.OnceValue(func() *regexp.Regexp {
+var branchForm = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$`)
-})
+}}
 
 func checkBranch(name string) error {
-	if !branchForm().MatchString(name) || len(name) > 200 || strings.Contains(name, "..") || strings.HasSuffix(name, ".") || name == "HEAD" ||
+	if !branchForm.Get().MatchString(name) || len(name) > 200 || strings.Contains(name, "..") || strings.HasSuffix(name, ".") || name == "HEAD" ||
 		strings.Contains(name+"/", ".lock/") {
 		return cli.Errorf(cli.Refused, "use letters, digits, '_', '-', '.' and '/', as in --branch agent/topic", "%s is not a valid branch name here", printable.Line(name))
 	}

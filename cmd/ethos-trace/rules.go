@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +22,11 @@ import (
 const decider = "ethos-decide"
 
 // errNothingNeeded is the error if neither the command line nor a file says what is needed.
-var errNothingNeeded = cli.Errorf(cli.Usage, "name it, as in --need 'go test ./...', or write proofs into coding_ethos.yml", "no command is named, and coding_ethos.yml has no proofs")
+var errNothingNeeded error = &cli.Error{
+	Status: cli.Usage,
+	Err:    errors.New("no command is named, and coding_ethos.yml has no proofs"),
+	Hint:   "name it, as in --need 'go test ./...', or write proofs into coding_ethos.yml",
+}
 
 // rules returns what is needed if the command line does not say it, and the earlier content of the
 // files that are needed only if they change; nil means no files.

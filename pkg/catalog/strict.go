@@ -147,9 +147,12 @@ func (s strict) null(n *yaml.Node, v reflect.Value, what string) *ConfigError {
 	return s.errorAt(n, "remove the key, or give it a value", "%s has no value", what)
 }
 
-// gone maps former keys to what to use instead.
-var gone = map[string]string{
-	"requires_processes": "remove it: it had no effect; every command sees only the processes that it started",
+// gone returns what to use instead of a former key, or "".
+func gone(key string) string {
+	if key == "requires_processes" {
+		return "remove it: it had no effect; every command sees only the processes that it started"
+	}
+	return ""
 }
 
 func (s strict) structure(n *yaml.Node, v reflect.Value, what string) *ConfigError {
@@ -166,8 +169,8 @@ func (s strict) structure(n *yaml.Node, v reflect.Value, what string) *ConfigErr
 		key, value := n.Content[i], n.Content[i+1]
 		field := slices.Index(names, key.Value)
 		switch {
-		case field < 0 && gone[key.Value] != "":
-			return s.errorAt(key, gone[key.Value], "key %q in %s no longer exists", key.Value, what)
+		case field < 0 && gone(key.Value) != "":
+			return s.errorAt(key, gone(key.Value), "key %q in %s no longer exists", key.Value, what)
 		case field < 0:
 			return s.errorAt(key, known(key.Value, names), "unknown key %q in %s", key.Value, what)
 		case seen[key.Value]:

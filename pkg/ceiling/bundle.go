@@ -14,7 +14,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"ethos/pkg/lazy"
 )
 
 // MaxBundle is the size limit of the tar of a bundle, in bytes.
@@ -41,10 +42,10 @@ type Bundle struct {
 const manifestName = "bundle.json"
 
 var (
-	validName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,63}$`) })
-	validFile = sync.OnceValue(func() *regexp.Regexp {
+	validName = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,63}$`) }}
+	validFile = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 		return regexp.MustCompile(`^(ceiling\.yaml|policy\.d/[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}\.ya?ml)$`)
-	})
+	}}
 )
 
 // NewBundle returns a bundle of the files of a directory.
@@ -67,7 +68,7 @@ func relative(name string) string { return strings.TrimPrefix(name, Dir+"/") }
 
 func (b *Bundle) check() error {
 	switch {
-	case !validName().MatchString(b.Manifest.Name):
+	case !validName.Get().MatchString(b.Manifest.Name):
 		return fmt.Errorf("the name %q is not valid: use lower-case letters, digits, dots and hyphens, at most 64", b.Manifest.Name)
 	case b.Manifest.Number < 1:
 		return fmt.Errorf("the number %d is not valid: it must be at least 1", b.Manifest.Number)
@@ -79,7 +80,7 @@ func (b *Bundle) check() error {
 		return errors.New("its files do not match its manifest")
 	}
 	for _, f := range b.Files {
-		if !validFile().MatchString(relative(f.Name)) {
+		if !validFile.Get().MatchString(relative(f.Name)) {
 			return fmt.Errorf("%q is not a valid file name in a bundle: use %s, or %s/NAME.yml with letters, digits, dots, hyphens and underscores", relative(f.Name), Name, Policies)
 		}
 		if len(f.Text) > MaxFile {

@@ -30,13 +30,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/capability"
+	"ethos/pkg/lazy"
 )
 
 // Dir is the administrator's directory.
@@ -325,10 +325,20 @@ func Digest(files []File) string {
 const reader = "ethos-decide"
 
 // InForce returns the ceiling, or nil if there is none. It is read once.
-var InForce = sync.OnceValues(func() (*Ceiling, error) {
+func InForce() (*Ceiling, error) {
+	found := inForce.Get()
+	return found.ceiling, found.err
+}
+
+type answer struct {
+	ceiling *Ceiling
+	err     error
+}
+
+var inForce = lazy.Value[answer]{Make: func() answer {
 	dir, err := open(nil, Dir, syscall.O_DIRECTORY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return answer{}
 	}
 	var c *Ceiling
 	if err == nil {
@@ -336,10 +346,10 @@ var InForce = sync.OnceValues(func() (*Ceiling, error) {
 		c, err = ask()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+		return answer{err: fmt.Errorf("%w: %w", ErrUnusable, err)}
 	}
-	return c, nil
-})
+	return answer{ceiling: c}
+}}
 
 // limit is how long the reader may take.
 const limit = time.Minute

@@ -11,8 +11,18 @@ import (
 	"ethos/pkg/nearest"
 )
 
-// otherWords are what other programs call a command.
-var otherWords = map[string]string{"rm": "remove", "delete": "remove", "stop": "end", "kill": "end", "clean": "prune", "clear": "prune"}
+// otherWord returns our word for what other programs call a command.
+func otherWord(word string) string {
+	switch word {
+	case "rm", "delete":
+		return "remove"
+	case "stop", "kill":
+		return "end"
+	case "clean", "clear":
+		return "prune"
+	}
+	return ""
+}
 
 // meant returns the beginning of a hint with what an unexpected word was
 // probably meant to be, or "" if that is unknown: a command beside the last one
@@ -81,7 +91,7 @@ func command(word string, node *kong.Node) string {
 			names = append(append(names, c.Name), c.Aliases...)
 		}
 	}
-	if name := otherWords[word]; slices.Contains(names, name) {
+	if name := otherWord(word); slices.Contains(names, name) {
 		return name
 	}
 	return nearest.Name(word, names)

@@ -2,7 +2,8 @@ package ethosargs
 
 import (
 	"strings"
-	"sync"
+
+	"ethos/pkg/lazy"
 )
 
 // Class is the effect of an option on the boundary of a command. The zero value is no class: it is
@@ -82,19 +83,19 @@ var common = []Option{
 func Common() []Option { return common }
 
 // programs is built on first use, because most command lines name none of them.
-var programs = sync.OnceValue(func() []Program {
+var programs = lazy.Value[[]Program]{Make: func() []Program {
 	return []Program{facts(), decide(), sandbox(), trace(), git(), ordered("ethos-attest"), ordered("ethos-cel"), ordered("ethos-otlp")}
-})
+}}
 
 // Programs returns the table.
-func Programs() []Program { return programs() }
+func Programs() []Program { return programs.Get() }
 
 // Find returns the program with a name.
 func Find(name string) (*Program, bool) {
 	if !strings.HasPrefix(name, "ethos-") {
 		return nil, false
 	}
-	list := programs()
+	list := programs.Get()
 	for i := range list {
 		if list[i].Name == name {
 			return &list[i], true

@@ -377,7 +377,7 @@ func TestComparisons(t *testing.T) {
 	for _, p := range ethosargs.Programs() {
 		for _, c := range p.Commands {
 			for _, o := range c.Options {
-				if _, ok := flags[o.Name]; o.Class == ethosargs.Compared && comparisons()[o.Name] == nil && !ok {
+				if _, ok := flags[o.Name]; o.Class == ethosargs.Compared && comparisons.Get()[o.Name] == nil && !ok {
 					t.Errorf("%s %s --%s has nothing that compares it", p.Name, c.Name, o.Name)
 				}
 			}

@@ -5,8 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
+	"ethos/pkg/lazy"
 	"ethos/pkg/origin"
 	"ethos/pkg/record"
 	"ethos/pkg/shell"
@@ -138,7 +138,7 @@ func (o *originWork) executed(name, resolved string, from *record.Origin) {
 const interpreters = " bash sh zsh dash ksh ash fish source . python pypy perl ruby node nodejs deno bun php lua luajit Rscript julia tclsh osascript pwsh tsx ts-node make gmake just rake ninja task pytest py.test expect "
 
 // defaults are the files that a program runs if the command line names none.
-var defaults = sync.OnceValue(func() map[string][]string {
+var defaults = lazy.Value[map[string][]string]{Make: func() map[string][]string {
 	return map[string][]string{
 		"make": {"GNUmakefile", "makefile", "Makefile"}, "gmake": {"GNUmakefile", "makefile", "Makefile"},
 		"just": {"justfile", ".justfile", "Justfile"}, "rake": {"Rakefile", "rakefile"}, "ninja": {"build.ninja"}, "task": {"Taskfile.yml", "Taskfile.yaml"},
@@ -147,7 +147,7 @@ var defaults = sync.OnceValue(func() map[string][]string {
 		"pytest": {"conftest.py"}, "py.test": {"conftest.py"}, "vite": {"vite.config.js", "vite.config.ts"}, "webpack": {"webpack.config.js"},
 		"jest": {"jest.config.js"}, "eslint": {"eslint.config.js", "eslint.config.mjs"}, "cmake": {"CMakeLists.txt"}, "bundle": {"Gemfile"},
 	}
-})
+}}
 
 // loaders are variables that name code which a program runs first.
 const loaders = " BASH_ENV ENV PYTHONSTARTUP NODE_OPTIONS RUBYOPT PERL5OPT LD_PRELOAD "
@@ -185,7 +185,7 @@ func (o *originWork) analysis(a *shell.Analysis) {
 			}
 		}
 		dirs := sentInto(c, cwd)
-		for _, name := range defaults()[c.Name] {
+		for _, name := range defaults.Get()[c.Name] {
 			for _, dir := range dirs {
 				o.follow(path.Join(dir, name), dir, 0)
 			}
@@ -321,17 +321,17 @@ func (o *originWork) packageOf(c *record.Command, cwd string) {
 
 // hooking maps the git commands that run hooks to these hooks; nil stands for all but pre-push. See
 // githooks(5).
-var hooking = sync.OnceValue(func() map[string][]string {
+var hooking = lazy.Value[map[string][]string]{Make: func() map[string][]string {
 	return map[string][]string{
 		"commit": {"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-rewrite", "reference-transaction", "post-index-change"},
 		"push":   {"pre-push", "reference-transaction"}, "merge": nil, "pull": nil, "rebase": nil, "checkout": nil, "switch": nil, "am": nil, "cherry-pick": nil, "revert": nil, "worktree": nil,
 	}
-})
+}}
 
 // hooks follows the hooks that git commands of the action would run.
 func (o *originWork) hooks() {
 	for i := range o.git {
-		wanted, ok := hooking()[o.git[i].Subcommand]
+		wanted, ok := hooking.Get()[o.git[i].Subcommand]
 		if !ok || slices.Contains(o.git[i].Dangers, "hook_bypass") || o.repo == nil || o.repo.Repository == nil {
 			continue
 		}

@@ -4,8 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
+	"ethos/pkg/lazy"
 	"ethos/pkg/protected"
 )
 
@@ -36,7 +36,7 @@ type index struct {
 	root, home, workspace, anywhere map[string][]protected.Rule
 }
 
-var indexed = sync.OnceValue(func() index {
+var indexed = lazy.Value[index]{Make: func() index {
 	x := index{map[string][]protected.Rule{}, map[string][]protected.Rule{}, map[string][]protected.Rule{}, map[string][]protected.Rule{}}
 	for _, r := range protected.Rules() {
 		group, pattern := x.anywhere, r.Pattern
@@ -55,7 +55,7 @@ var indexed = sync.OnceValue(func() index {
 		group[first] = append(group[first], protected.Rule{Class: r.Class, Pattern: pattern})
 	}
 	return x
-})
+}}
 
 // protected returns the class of an absolute, clean path, or "".
 func (p place) protected(name string) string {
@@ -64,7 +64,7 @@ func (p place) protected(name string) string {
 			return classGit
 		}
 	}
-	lower, x := strings.ToLower(name), indexed()
+	lower, x := strings.ToLower(name), indexed.Get()
 	if p.state != "" && within(lower, strings.ToLower(p.state)) {
 		return classState
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ethos/pkg/gitargs"
+	"ethos/pkg/lazy"
 	"ethos/pkg/record"
 	"ethos/pkg/shell"
 )
@@ -69,8 +70,8 @@ func replaces(r gitargs.Reading, a *shell.Analysis, i int, tree Tree) (d gitargs
 // show HEAD:"$f" > "$f"`. Any file of the work tree may be meant. The texts are compared as they are
 // written, because the words of a record have no value there.
 func named(c *record.Command, cwd, file string) bool {
-	file = strings.TrimPrefix(unquoted.Replace(file), "./")
-	for word := range strings.FieldsSeq(unquoted.Replace(c.Raw)) {
+	file = strings.TrimPrefix(unquoted.Get().Replace(file), "./")
+	for word := range strings.FieldsSeq(unquoted.Get().Replace(c.Raw)) {
 		for at, r := range word {
 			if r != ':' {
 				continue
@@ -84,7 +85,7 @@ func named(c *record.Command, cwd, file string) bool {
 	return false
 }
 
-var unquoted = strings.NewReplacer(`"`, "", "'", "")
+var unquoted = lazy.Value[*strings.Replacer]{Make: func() *strings.Replacer { return strings.NewReplacer(`"`, "", "'", "") }}
 
 // keepsWorkTree reports whether a word of git diff says that the work tree is not compared.
 func keepsWorkTree(w *string) bool {

@@ -4,11 +4,11 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/ethosargs"
 	"ethos/pkg/hook"
+	"ethos/pkg/lazy"
 	"ethos/pkg/record"
 	"ethos/pkg/shell"
 )
@@ -23,7 +23,7 @@ func (l *limit) wider(c *shell.EthosCall, g ethosargs.Given) bool {
 		if !g.Known {
 			return true
 		}
-		if compare, ok := comparisons()[g.Option.Name]; ok {
+		if compare, ok := comparisons.Get()[g.Option.Name]; ok {
 			return compare(l, c, g.Value)
 		}
 		return l.asks(g.Option.Name, g.Value)
@@ -33,7 +33,7 @@ func (l *limit) wider(c *shell.EthosCall, g ethosargs.Given) bool {
 
 // comparisons are the checks of options that need more than a look at the capability set. Each
 // reports whether a value exceeds what is effective.
-var comparisons = sync.OnceValue(func() map[string]func(*limit, *shell.EthosCall, string) bool {
+var comparisons = lazy.Value[map[string]func(*limit, *shell.EthosCall, string) bool]{Make: func() map[string]func(*limit, *shell.EthosCall, string) bool {
 	return map[string]func(*limit, *shell.EthosCall, string) bool{
 		"mode": func(l *limit, _ *shell.EthosCall, v string) bool {
 			return v != "" && record.StricterMode(v, l.mode) != v
@@ -49,7 +49,7 @@ var comparisons = sync.OnceValue(func() map[string]func(*limit, *shell.EthosCall
 		"session":   func(l *limit, _ *shell.EthosCall, v string) bool { return !l.ownSession(v) },
 		"env":       func(l *limit, _ *shell.EthosCall, v string) bool { return l.variable(v) },
 	}
-})
+}}
 
 // asks reports whether a flag of a boundary requests more than is effective. A flag that is not
 // understood counts as a request for everything.

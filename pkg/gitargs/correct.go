@@ -20,7 +20,7 @@ func (c *call) corrected(name string, args []*string) {
 			c.out.Runs = append(c.out.Runs, Run{Via: "help.autocorrect", Argv: append(Words("git", command), args...)})
 		}
 	}
-	for _, table := range tables {
+	for _, table := range tables() {
 		for i := range table {
 			guess(table[i].name)
 		}

@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"ethos/pkg/lazy"
 	"ethos/pkg/record"
 )
 
@@ -62,7 +62,7 @@ func picks(line string) bool {
 	for _, w := range words[min(1, len(words)):] {
 		switch {
 		case slices.Contains([]string{"-i", "-E", "-r", "-e", "-ie", "-i.bak"}, w):
-		case picked().MatchString(w):
+		case picked.Get().MatchString(w):
 			edits++
 		default:
 			return false
@@ -74,9 +74,9 @@ func picks(line string) bool {
 // picked matches a list of sed commands: an address, and a deletion, or a substitution of the first
 // word of a line. It is compiled on first use, because otherwise every program would compile it at
 // its start.
-var picked = sync.OnceValue(func() *regexp.Regexp {
+var picked = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	const address = `([0-9]+(,([0-9]+|\+[0-9]+))?|/[0-9a-zA-Z _-]+/)?`
 	const verb = `(pick|p|edit|e|reword|r|squash|s|fixup|f|drop|d|break|b)`
 	const one = `(` + address + `(d|s/\^?` + verb + ` ?/` + verb + ` ?/g?))`
 	return regexp.MustCompile(`^` + one + `( ?; ?` + one + `)*;?$`)
-})
+}}

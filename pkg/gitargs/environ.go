@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"ethos/pkg/lazy"
 	"ethos/pkg/record"
 )
 
@@ -104,25 +104,25 @@ func (c *call) placeVariable(a record.Assignment) {
 // hookSwitches are the variables that make managers of hooks skip some or all of them. The value
 // says whether a value like 0 does so (otherwise any other value does). The managers are husky,
 // lefthook, pre-commit, overcommit and simple-git-hooks.
-var hookSwitches = sync.OnceValue(func() map[string]bool {
+var hookSwitches = lazy.Value[map[string]bool]{Make: func() map[string]bool {
 	return map[string]bool{
 		"HUSKY": true, "LEFTHOOK": true,
 		"HUSKY_SKIP_HOOKS": false, "LEFTHOOK_EXCLUDE": false, "SKIP": false, "PRE_COMMIT_ALLOW_NO_CONFIG": false, "OVERCOMMIT_DISABLE": false, "OVERCOMMIT_SKIP": false,
 		"SKIP_SIMPLE_GIT_HOOKS": false,
 	}
-})
+}}
 
 // SwitchesHooks reports whether a manager of hooks reads an environment variable that can skip
 // hooks.
 func SwitchesHooks(variable string) bool {
-	_, known := hookSwitches()[variable]
+	_, known := hookSwitches.Get()[variable]
 	return known
 }
 
 // switchesHooks reports whether the environment skips hooks.
 func (c *call) switchesHooks() bool {
 	return slices.ContainsFunc(effective(c.ctx.Env), func(a record.Assignment) bool {
-		byZero, known := hookSwitches()[a.Name]
+		byZero, known := hookSwitches.Get()[a.Name]
 		zero := a.Value != nil && (*a.Value == "0" || *a.Value == "false")
 		return known && (a.Value == nil || *a.Value != "" && zero == byZero)
 	})

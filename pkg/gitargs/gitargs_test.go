@@ -213,7 +213,7 @@ func TestOverlap(t *testing.T) {
 // TestTablesHaveNoDuplicates keeps the tables free of duplicates, which lookup would hide.
 func TestTablesHaveNoDuplicates(t *testing.T) {
 	seen := map[string]bool{}
-	for _, table := range tables {
+	for _, table := range tables() {
 		for _, c := range table {
 			if seen[c.name] {
 				t.Errorf("%q stands twice", c.name)

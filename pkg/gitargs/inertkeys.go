@@ -3,7 +3,8 @@ package gitargs
 import (
 	"slices"
 	"strings"
-	"sync"
+
+	"ethos/pkg/lazy"
 )
 
 // Inert reports whether a setting of a repository's own configuration only changes how git's own
@@ -18,15 +19,14 @@ func Inert(key, value string) bool {
 	if strings.ContainsAny(value, "\x00\r\n") {
 		return false
 	}
-	if check, ok := inertKeys()[key]; ok {
+	if check, ok := inertKeys.Get()[key]; ok {
 		return check(value)
 	}
 	section, rest, _ := strings.Cut(key, ".")
 	last := strings.LastIndexByte(rest, '.')
 	variable := rest[last+1:]
 	if last < 0 {
-		check, ok := inertSections[section]
-		return ok && check(value)
+		return inertSection(section, value)
 	}
 	if strings.ContainsAny(rest[:last], "\x00\r\n") {
 		return false
@@ -37,16 +37,26 @@ func Inert(key, value string) bool {
 	case "filter":
 		return plainLFS(key, value) || key == "filter.lfs.required" && boolean(value)
 	}
-	check, ok := inertKeys()[section+".*."+variable]
+	check, ok := inertKeys.Get()[section+".*."+variable]
 	return ok && check(value)
 }
 
-// inertSections are sections in which all variables without a subsection have one kind of value:
-// git-config(1), advice.* and column.*.
-var inertSections = map[string]func(string) bool{"advice": boolean, "column": word, "color": word, "alias": gitWord}
+// inertSection reports whether a section is one in which all variables without a subsection have
+// one kind of value, and whether this is of that kind: git-config(1), advice.* and column.*.
+func inertSection(section, value string) bool {
+	switch section {
+	case "advice":
+		return boolean(value)
+	case "column", "color":
+		return word(value)
+	case "alias":
+		return gitWord(value)
+	}
+	return false
+}
 
 // inertKeys maps settings to the check of their values. A "*" stands for a subsection.
-var inertKeys = sync.OnceValue(func() map[string]func(string) bool {
+var inertKeys = lazy.Value[map[string]func(string) bool]{Make: func() map[string]func(string) bool {
 	return map[string]func(string) bool{
 		"core.repositoryformatversion": number, "core.filemode": boolean, "core.bare": boolean, "core.logallrefupdates": word, "core.symlinks": boolean,
 		"core.ignorecase": boolean, "core.precomposeunicode": boolean, "core.hidedotfiles": word, "core.autocrlf": word, "core.eol": word, "core.safecrlf": word,
@@ -107,7 +117,7 @@ var inertKeys = sync.OnceValue(func() map[string]func(string) bool {
 		"protocol.version": number, "protocol.allow": oneOf("never"), "protocol.*.allow": oneOf("never"),
 		"credential.helper": oneOf(""), "credential.*.helper": oneOf(""),
 	}
-})
+}}
 
 func anyText(string) bool { return true }
 

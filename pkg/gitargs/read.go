@@ -33,7 +33,7 @@ type command struct {
 
 // lookup returns the table entry with a name.
 func lookup(name string) *command {
-	for _, table := range tables {
+	for _, table := range tables() {
 		for i := range table {
 			if table[i].name == name {
 				return &table[i]

@@ -2,7 +2,9 @@ package gitargs
 
 // tables holds every command of git 2.39, and later ones, grouped by purpose. They are arrays of
 // constants, so that they cost nothing in a program that never reads a git command.
-var tables = [...][]command{inspecting[:], changing[:], publishing[:], keeping[:], plumbing[:]}
+func tables() [5][]command {
+	return [...][]command{inspecting[:], changing[:], publishing[:], keeping[:], plumbing[:]}
+}
 
 // diffOptions are those of git-diff(1), revOptions those of git-rev-list(1) and git-log(1) beyond them.
 const (

@@ -184,12 +184,12 @@ func (l *treeLook) limit() {
 }
 
 // oneName turns a path into one component, because "*" in a pathspec also matches "/".
-var oneName = strings.NewReplacer("/", "\x00")
+func oneName(path string) string { return strings.ReplaceAll(path, "/", "\x00") }
 
 // named reports whether pathspecs include a path.
 func (l *treeLook) named(name string) bool {
 	return l.limits == nil || slices.ContainsFunc(l.limits, func(p string) bool {
-		return p == "." || name == p || strings.HasPrefix(name, p+"/") || strings.ContainsAny(p, "*?[") && wild(oneName.Replace(p), oneName.Replace(name))
+		return p == "." || name == p || strings.HasPrefix(name, p+"/") || strings.ContainsAny(p, "*?[") && wild(oneName(p), oneName(name))
 	})
 }
 

@@ -10,12 +10,17 @@ import (
 // Events of Cursor: https://cursor.com/docs/agent/hooks. Most of them concern one tool each, and
 // have its input at the top level.
 
-// cursorTools maps events to the tools that they concern.
-var cursorTools = map[string]string{
-	"beforeShellExecution": "Shell",
-	"beforeReadFile":       "Read",
-	"beforeTabFileRead":    "Read",
-	"beforeMCPExecution":   "MCP",
+// cursorTool returns the tool that an event concerns, or "" if it concerns all.
+func cursorTool(event string) string {
+	switch event {
+	case "beforeShellExecution":
+		return "Shell"
+	case "beforeReadFile", "beforeTabFileRead":
+		return "Read"
+	case "beforeMCPExecution":
+		return "MCP"
+	}
+	return ""
 }
 
 // cursorPreTool is the event before every tool, including the shell, which also has an event of its
@@ -67,7 +72,7 @@ func cursorCall(d record.Document) (call, error) {
 	if c.cwd == "" {
 		c.cwd = d.Get("workspace_roots.0").String()
 	}
-	switch tool := cursorTools[c.event]; tool {
+	switch tool := cursorTool(c.event); tool {
 	case "":
 		c.server = cursorServer(c)
 	case "MCP":

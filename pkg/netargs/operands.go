@@ -182,15 +182,27 @@ func linkWords(a *call) {
 	}
 }
 
-// forges are the hosts for the short forms that package managers know.
-var forges = map[string]string{"github": "github.com", "gh": "github.com", "gitlab": "gitlab.com", "bitbucket": "bitbucket.org", "gist": "gist.github.com"}
+// forge returns the host for a short form that package managers know, or "".
+func forge(short string) string {
+	switch short {
+	case "github", "gh":
+		return "github.com"
+	case "gitlab":
+		return "gitlab.com"
+	case "bitbucket":
+		return "bitbucket.org"
+	case "gist":
+		return "gist.github.com"
+	}
+	return ""
+}
 
 // packageWords handles package names: a package, or an unknown word, may be a URL.
 func packageWords(a *call) {
 	a.each(a.words, func(text string) {
 		a.links(text, a.name)
-		if kind, rest, ok := strings.Cut(text, ":"); ok && forges[kind] != "" && strings.Contains(rest, "/") {
-			a.host(forges[kind], 443, a.name)
+		if kind, rest, ok := strings.Cut(text, ":"); ok && forge(kind) != "" && strings.Contains(rest, "/") {
+			a.host(forge(kind), 443, a.name)
 		}
 	})
 }

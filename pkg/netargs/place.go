@@ -4,9 +4,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 
 	"ethos/pkg/egress/rule"
+	"ethos/pkg/lazy"
 )
 
 // form is how the value of an option, or an operand, names a host.
@@ -55,14 +55,14 @@ func (a *call) place(f form, text, by string) {
 }
 
 // ports has the ports of URL schemes.
-var ports = sync.OnceValue(func() map[string]uint16 {
+var ports = lazy.Value[map[string]uint16]{Make: func() map[string]uint16 {
 	return map[string]uint16{
 		"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21, "ftps": 990, "sftp": 22, "scp": 22, "ssh": 22, "git": 9418, "rsync": 873,
 		"telnet": 23, "dict": 2628, "gopher": 70, "gophers": 70, "ldap": 389, "ldaps": 636, "smtp": 25, "smtps": 465, "imap": 143, "imaps": 993,
 		"pop3": 110, "pop3s": 995, "mqtt": 1883, "rtsp": 554, "smb": 445, "smbs": 445, "tftp": 69, "postgres": 5432, "postgresql": 5432,
 		"mysql": 3306, "redis": 6379, "rediss": 6379, "mongodb": 27017, "amqp": 5672, "socks4": 1080, "socks4a": 1080, "socks5": 1080, "socks5h": 1080,
 	}
-})
+}}
 
 // hostless are the schemes of URLs that name no machine.
 const hostless = " file data about unix s3 gs "
@@ -106,7 +106,7 @@ func (a *call) oneURL(text, scheme, by string) {
 		}
 	}
 	for one := range strings.SplitSeq(authority[strings.LastIndexByte(authority, '@')+1:], ",") { // several hosts: mongodb, postgresql
-		a.host(one, ports()[scheme], by)
+		a.host(one, ports.Get()[scheme], by)
 	}
 }
 
@@ -181,7 +181,7 @@ func (a *call) remote(text, by string) {
 		return
 	}
 	if strings.HasPrefix(text[end:], "::") {
-		port = ports()["rsync"]
+		port = ports.Get()["rsync"]
 	}
 	host := text[:end]
 	a.host(host[strings.LastIndexByte(host, '@')+1:], port, by)

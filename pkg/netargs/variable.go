@@ -3,14 +3,14 @@ package netargs
 import (
 	"slices"
 	"strings"
-	"sync"
 
+	"ethos/pkg/lazy"
 	"ethos/pkg/record"
 )
 
 // variableForms has the variables that direct the connections of a command, by their names in
 // capitals.
-var variableForms = sync.OnceValue(func() map[string]form {
+var variableForms = lazy.Value[map[string]form]{Make: func() map[string]form {
 	return map[string]form{
 		"HTTP_PROXY": asProxy, "HTTPS_PROXY": asProxy, "ALL_PROXY": asProxy, "FTP_PROXY": asProxy, "RSYNC_PROXY": asHost, "PIP_PROXY": asProxy,
 		"NPM_CONFIG_PROXY": asProxy, "NPM_CONFIG_HTTPS_PROXY": asProxy, "CARGO_HTTP_PROXY": asProxy,
@@ -21,7 +21,7 @@ var variableForms = sync.OnceValue(func() map[string]form {
 		"CURL_HOME": hides, "WGETRC": hides, "SYSTEM_WGETRC": hides, "NPM_CONFIG_USERCONFIG": hides, "NPM_CONFIG_GLOBALCONFIG": hides,
 		"PIP_CONFIG_FILE": hides, "UV_CONFIG_FILE": hides, "PGSERVICE": hides, "PGSERVICEFILE": hides,
 	}
-})
+}}
 
 // setters set variables in the environment of the commands after them.
 var setters = []string{"export", "declare", "typeset", "readonly", "local"}
@@ -46,7 +46,7 @@ func (a *call) variables(c *record.Command) {
 
 func (a *call) variable(name string, value *string) {
 	upper := strings.ToUpper(name)
-	f := variableForms()[upper]
+	f := variableForms.Get()[upper]
 	if strings.HasPrefix(upper, "CARGO_REGISTRIES_") || strings.HasPrefix(upper, "AWS_ENDPOINT_URL_") {
 		f = asLink
 	}

@@ -7,12 +7,16 @@ import (
 	"path/filepath"
 )
 
-// manifests maps the files in which a package manager stores dependencies and commands to the
-// members that hold the commands.
-var manifests = map[string][]string{
-	"package.json":  {"scripts"},
-	"composer.json": {"scripts"},
-	"deno.json":     {"tasks"},
+// commandsOf returns the member that holds the commands in a file in which a package manager stores
+// dependencies and commands, or "" for another file.
+func commandsOf(manifest string) string {
+	switch manifest {
+	case "package.json", "composer.json":
+		return "scripts"
+	case "deno.json":
+		return "tasks"
+	}
+	return ""
 }
 
 // Manifests returns the names of the manifest files.
@@ -27,21 +31,18 @@ func ScriptsOf(path string, text []byte) string {
 
 // Commands returns the part of a manifest that holds commands, or the whole text of any other file.
 func Commands(path string, text []byte) []byte {
-	members, ok := manifests[filepath.Base(path)]
-	if !ok {
+	member := commandsOf(filepath.Base(path))
+	if member == "" {
 		return text
 	}
 	var all map[string]json.RawMessage
 	if json.Unmarshal(text, &all) != nil {
 		return text
 	}
-	part := []byte{}
-	for _, m := range members {
-		var value any // normalised, so that white space and order do not matter
-		if json.Unmarshal(all[m], &value) == nil {
-			one, _ := json.Marshal(value)
-			part = append(append(part, one...), '\n')
-		}
+	var value any // normalised, so that white space and order do not matter
+	if json.Unmarshal(all[member], &value) != nil {
+		return []byte{}
 	}
-	return part
+	part, _ := json.Marshal(value)
+	return append(part, '\n')
 }

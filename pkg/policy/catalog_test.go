@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ethos/pkg/lazy"
 	"ethos/pkg/record"
 )
 
@@ -11,8 +12,8 @@ import (
 // says of it is right: every managed tool is bounded, and has no more network than
 // its tags say. The set's digest then depends on the catalog.
 func TestCatalogInExpressions(t *testing.T) {
-	if len(*tools()) < 40 {
-		t.Fatalf("%d tools", len(*tools()))
+	if len(*tools.Get()) < 40 {
+		t.Fatalf("%d tools", len(*tools.Get()))
 	}
 	const policy = `version: 1
 policies:
@@ -37,9 +38,9 @@ policies:
 		}
 	}
 	_, digest := verdict(`catalog.exists(t, t.managed)`)
-	was := catalogDigest
-	defer func() { catalogDigest = was }()
-	catalogDigest = func() string { return "another" }
+	was := catalogDigest.Make
+	defer func() { catalogDigest = lazy.Value[string]{Make: was} }()
+	catalogDigest = lazy.Value[string]{Make: func() string { return "another" }}
 	if _, other := verdict(`catalog.exists(t, t.managed)`); other == digest {
 		t.Error("the digest does not depend on the catalog")
 	}

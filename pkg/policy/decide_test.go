@@ -248,8 +248,8 @@ func TestEveryBlindSpotHasAWayOut(t *testing.T) {
 		codes = append(codes, spot.code)
 	}
 	for _, code := range codes {
-		if what, way, ok := strings.Cut(ways[code], ": "); !ok || what == "" || way == "" {
-			t.Errorf("%s: %q", code, ways[code])
+		if what, way, ok := strings.Cut(ways.Get()[code], ": "); !ok || what == "" || way == "" {
+			t.Errorf("%s: %q", code, ways.Get()[code])
 		}
 	}
 }

@@ -190,7 +190,7 @@ func (d *direct) selected(n *node) (any, bool) {
 
 // fieldValue returns the value of an addressable part of a record, as schema.val does for CEL.
 func fieldValue(v reflect.Value) (any, bool) {
-	if v.Type() == rawMessage {
+	if isRaw(v.Type()) {
 		return string(v.Bytes()), true
 	}
 	switch v.Kind() {

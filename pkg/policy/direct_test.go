@@ -41,7 +41,7 @@ func (c chance) fill(v reflect.Value, depth int) {
 	switch {
 	case depth > 8:
 		return
-	case v.Type() == rawMessage:
+	case isRaw(v.Type()):
 		v.SetBytes([]byte(`{"command":"x"}`))
 		return
 	case v.Type() == reflect.TypeFor[record.Actor]():

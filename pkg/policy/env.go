@@ -26,7 +26,7 @@ var words = sync.OnceValue(newVocabulary)
 func newVocabulary() *vocabulary {
 	v := &vocabulary{newSchema()}
 	for i := range variables {
-		v.celType(variables[i].is)
+		v.celType(variables[i].is())
 	}
 	return v
 }
@@ -51,7 +51,7 @@ func newEnvironment() (*cel.Env, error) {
 		ext.Strings(), ext.Lists(), ext.Sets(), ext.Math(),
 	}
 	for i := range variables {
-		options = append(options, cel.Variable(variables[i].name, v.celType(variables[i].is)))
+		options = append(options, cel.Variable(variables[i].name, v.celType(variables[i].is())))
 	}
 	for _, name := range constantNames() {
 		options = append(options, cel.Constant(name, types.NewListType(types.StringType), constantValue(name)))

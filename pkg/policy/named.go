@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"ethos/pkg/lazy"
 	"ethos/pkg/record"
 )
 
@@ -17,11 +17,11 @@ const pathsBlank = "{paths}"
 const maxPaths = 3
 
 var (
-	ofProtected = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`f\.protected == "([^"]+)"`) })
-	ofTouches   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`touches\(shell\.(?:reads|writes), \[([^\]]*)\]`) })
-	ofGlob      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`glob\("([^"]+)", [wf]\.path\)`) })
-	ofNames     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`w\.path in \[([^\]]*)\]`) })
-	ofQuotes    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"]+)"`) })
+	ofProtected = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`f\.protected == "([^"]+)"`) }}
+	ofTouches   = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`touches\(shell\.(?:reads|writes), \[([^\]]*)\]`) }}
+	ofGlob      = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`glob\("([^"]+)", [wf]\.path\)`) }}
+	ofNames     = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`w\.path in \[([^\]]*)\]`) }}
+	ofQuotes    = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`"([^"]+)"`) }}
 )
 
 // paths returns, in parentheses, the paths of a record that the policy's expression refers to:
@@ -90,20 +90,20 @@ func (p *Policy) spoken() (s spoken) {
 	s.outside = strings.Contains(p.When, ".outside")
 	s.kept = strings.Contains(p.When, "!scratch(")
 	s.all = strings.Contains(p.When, "size(shell.writes)")
-	for _, m := range ofProtected().FindAllStringSubmatch(p.When, -1) {
+	for _, m := range ofProtected.Get().FindAllStringSubmatch(p.When, -1) {
 		s.kinds = append(s.kinds, m[1])
 	}
-	for _, m := range ofTouches().FindAllStringSubmatch(p.When, -1) {
-		for _, q := range ofQuotes().FindAllStringSubmatch(m[1], -1) {
+	for _, m := range ofTouches.Get().FindAllStringSubmatch(p.When, -1) {
+		for _, q := range ofQuotes.Get().FindAllStringSubmatch(m[1], -1) {
 			s.patterns = append(s.patterns, q[1])
 		}
 	}
-	for _, m := range ofNames().FindAllStringSubmatch(p.When, -1) {
-		for _, q := range ofQuotes().FindAllStringSubmatch(m[1], -1) {
+	for _, m := range ofNames.Get().FindAllStringSubmatch(p.When, -1) {
+		for _, q := range ofQuotes.Get().FindAllStringSubmatch(m[1], -1) {
 			s.names = append(s.names, q[1])
 		}
 	}
-	for _, m := range ofGlob().FindAllStringSubmatch(p.When, -1) {
+	for _, m := range ofGlob.Get().FindAllStringSubmatch(p.When, -1) {
 		if !strings.HasSuffix(m[1], ".pub") {
 			s.patterns = append(s.patterns, m[1])
 		}
@@ -112,23 +112,25 @@ func (p *Policy) spoken() (s spoken) {
 }
 
 // ways has, for each fact that could not be established, the problem and the remedy.
-var ways = map[string]string{
-	record.IncompleteParse:       "the script cannot be read%s: close every quote, bracket and here-document, or put the code into a file and run that",
-	record.IncompleteDepth:       "commands are nested too deeply to be judged: write the inner script to a file and run that",
-	record.IncompleteSize:        "the action is too long to be judged: put the script into a file and run that",
-	record.IncompleteNotUTF8:     "its text is not UTF-8: write it in UTF-8",
-	record.IncompleteFile:        "where the path leads could not be established: name the file itself, without links",
-	record.IncompleteRepoConfig:  "repo_config.yaml is not valid: a person mends it, ethos-facts tools says where it is wrong",
-	record.IncompleteUnknownTool: "the profile is not known: leave --profile out, or name one of those that its error lists",
-	codeFindings:                 "what the tool printed is cut off, or is not in the format that the catalog names for it: run it on less at a time, or with the options of its format",
-	record.IncompleteGitRepo:     "the git repository cannot be read: git status says what is the matter with it",
-}
+var ways = lazy.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		record.IncompleteParse:       "the script cannot be read%s: close every quote, bracket and here-document, or put the code into a file and run that",
+		record.IncompleteDepth:       "commands are nested too deeply to be judged: write the inner script to a file and run that",
+		record.IncompleteSize:        "the action is too long to be judged: put the script into a file and run that",
+		record.IncompleteNotUTF8:     "its text is not UTF-8: write it in UTF-8",
+		record.IncompleteFile:        "where the path leads could not be established: name the file itself, without links",
+		record.IncompleteRepoConfig:  "repo_config.yaml is not valid: a person mends it, ethos-facts tools says where it is wrong",
+		record.IncompleteUnknownTool: "the profile is not known: leave --profile out, or name one of those that its error lists",
+		codeFindings:                 "what the tool printed is cut off, or is not in the format that the catalog names for it: run it on less at a time, or with the options of its format",
+		record.IncompleteGitRepo:     "the git repository cannot be read: git status says what is the matter with it",
+	}
+}}
 
 // unreadable says why an action could not be judged, and gives the remedy.
 func unreadable(in *Input, codes []string) string {
 	var all []string
 	for _, code := range codes {
-		way, ok := ways[code]
+		way, ok := ways.Get()[code]
 		switch {
 		case !ok:
 			way = "not established: " + code

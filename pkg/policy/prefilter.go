@@ -44,42 +44,42 @@ type fact uint8
 // factTable has the name of each fact as needs use it, type and field, and the function that lists
 // its values.
 var factTable = [...]struct {
-	name   string
-	values func(*Input) []string
+	name string
+	listing
 }{
 	{"", nil},
-	{"Action.kind", func(in *Input) []string { return []string{in.Action.Kind} }},
-	{"Action.url", func(in *Input) []string { return []string{in.Action.URL} }},
-	{"Action.server", func(in *Input) []string { return []string{in.Action.Server} }},
-	{"Action.name", func(in *Input) []string { return []string{in.Action.Name} }},
-	{"Action.interactive", func(in *Input) []string { return []string{strconv.FormatBool(in.Action.Interactive)} }},
-	{"Actor.confined", func(in *Input) []string { return []string{strconv.FormatBool(in.Actor.Confined)} }},
-	{"Actor.mode", func(in *Input) []string { return []string{in.Actor.Mode} }},
-	{"Actor.agent", func(in *Input) []string { return []string{in.Actor.Agent} }},
-	{"Actor.event", func(in *Input) []string { return []string{in.Actor.Event} }},
-	{"Actor.tool", func(in *Input) []string { return []string{in.Actor.Tool} }},
-	{"Tool.id", func(in *Input) []string { return []string{in.Facts.Tool.ID} }},
-	{"Tool.category", func(in *Input) []string { return []string{in.Facts.Tool.Category} }},
-	{"Tool.managed", func(in *Input) []string { return []string{strconv.FormatBool(in.Facts.Tool.Managed)} }},
-	{"Network.mode", networkModes},
-	{"Shell.risks", func(in *Input) []string { return in.Facts.Shell.Risks }},
-	{"Shell.parsed", func(in *Input) []string { return []string{strconv.FormatBool(in.Facts.Shell.Parsed)} }},
-	{"Shell.unresolved", func(in *Input) []string { return []string{strconv.FormatBool(in.Facts.Shell.Unresolved)} }},
-	{"incomplete", func(in *Input) []string { return in.Facts.Incomplete }},
-	{"Shell.commands", func(in *Input) []string { return make([]string, len(in.Facts.Shell.Commands)) }},
-	{"Shell.reads", func(in *Input) []string { return make([]string, len(in.Facts.Shell.Reads)) }},
-	{"Shell.writes", func(in *Input) []string { return make([]string, len(in.Facts.Shell.Writes)) }},
-	{"git", func(in *Input) []string { return make([]string, len(in.Facts.Git)) }},
-	{"files", func(in *Input) []string { return make([]string, len(in.Facts.Files)) }},
-	{"ethos", func(in *Input) []string { return make([]string, len(in.Facts.Ethos)) }},
-	{"services", func(in *Input) []string { return make([]string, len(in.Facts.Services)) }},
+	{"Action.kind", ofInput(func(in *Input) []string { return []string{in.Action.Kind} })},
+	{"Action.url", ofInput(func(in *Input) []string { return []string{in.Action.URL} })},
+	{"Action.server", ofInput(func(in *Input) []string { return []string{in.Action.Server} })},
+	{"Action.name", ofInput(func(in *Input) []string { return []string{in.Action.Name} })},
+	{"Action.interactive", ofInput(func(in *Input) []string { return []string{strconv.FormatBool(in.Action.Interactive)} })},
+	{"Actor.confined", ofInput(func(in *Input) []string { return []string{strconv.FormatBool(in.Actor.Confined)} })},
+	{"Actor.mode", ofInput(func(in *Input) []string { return []string{in.Actor.Mode} })},
+	{"Actor.agent", ofInput(func(in *Input) []string { return []string{in.Actor.Agent} })},
+	{"Actor.event", ofInput(func(in *Input) []string { return []string{in.Actor.Event} })},
+	{"Actor.tool", ofInput(func(in *Input) []string { return []string{in.Actor.Tool} })},
+	{"Tool.id", ofInput(func(in *Input) []string { return []string{in.Facts.Tool.ID} })},
+	{"Tool.category", ofInput(func(in *Input) []string { return []string{in.Facts.Tool.Category} })},
+	{"Tool.managed", ofInput(func(in *Input) []string { return []string{strconv.FormatBool(in.Facts.Tool.Managed)} })},
+	{"Network.mode", ofInput(networkModes)},
+	{"Shell.risks", ofInput(func(in *Input) []string { return in.Facts.Shell.Risks })},
+	{"Shell.parsed", ofInput(func(in *Input) []string { return []string{strconv.FormatBool(in.Facts.Shell.Parsed)} })},
+	{"Shell.unresolved", ofInput(func(in *Input) []string { return []string{strconv.FormatBool(in.Facts.Shell.Unresolved)} })},
+	{"incomplete", ofInput(func(in *Input) []string { return in.Facts.Incomplete })},
+	{"Shell.commands", ofInput(func(in *Input) []string { return make([]string, len(in.Facts.Shell.Commands)) })},
+	{"Shell.reads", ofInput(func(in *Input) []string { return make([]string, len(in.Facts.Shell.Reads)) })},
+	{"Shell.writes", ofInput(func(in *Input) []string { return make([]string, len(in.Facts.Shell.Writes)) })},
+	{"git", ofInput(func(in *Input) []string { return make([]string, len(in.Facts.Git)) })},
+	{"files", ofInput(func(in *Input) []string { return make([]string, len(in.Facts.Files)) })},
+	{"ethos", ofInput(func(in *Input) []string { return make([]string, len(in.Facts.Ethos)) })},
+	{"services", ofInput(func(in *Input) []string { return make([]string, len(in.Facts.Services)) })},
 	{"Service.effect", ofServices(func(s *record.Service) string { return s.Effect })},
 	{"Service.destructive", ofServices(func(s *record.Service) string { return strconv.FormatBool(s.Destructive) })},
-	{"Ethos.unknown", func(in *Input) []string {
+	{"Ethos.unknown", ofInput(func(in *Input) []string {
 		return gather(in.Facts.Ethos, func(e *record.Ethos) []string { return e.Unknown })
-	}},
-	{"Ethos.widens", ofWidenings},
-	{"Widening.by", ofWidenings},
+	})},
+	{"Ethos.widens", ofInput(ofWidenings)},
+	{"Widening.by", ofInput(ofWidenings)},
 	{"Command.name", ofCommands(func(c *record.Command) string { return c.Name })},
 	{"Command.path", ofCommands(func(c *record.Command) string { return c.Path })},
 	{"Command.code", ofCommands(func(c *record.Command) string { return c.Code })},
@@ -104,19 +104,19 @@ var factTable = [...]struct {
 	{"Git.class", ofGit(func(g *record.Git) []string { return g.Class })},
 	{"File.op", ofFiles(func(f *record.File) string { return f.Op })},
 	{"File.path", ofFiles(func(f *record.File) string { return f.Path })},
-	{"Origin.executed", func(in *Input) []string {
+	{"Origin.executed", ofInput(func(in *Input) []string {
 		return gather(in.Facts.Files, func(f *record.File) []string {
 			if f.Origin == nil {
 				return nil
 			}
 			return []string{strconv.FormatBool(f.Origin.Executed)}
 		})
-	}},
+	})},
 	{"File.protected", ofFiles(func(f *record.File) string { return f.Protected })},
 	{"File.outside", ofFiles(func(f *record.File) string { return strconv.FormatBool(f.Outside) })},
 	{"PathUse.outside", ofUses(func(u *record.PathUse) string { return strconv.FormatBool(u.Outside) })},
 	{"PathUse.certain", ofUses(func(u *record.PathUse) string { return strconv.FormatBool(u.Certain) })},
-	{networkMode, func(in *Input) []string { return []string{in.Facts.Capabilities.Network.Mode} }},
+	{networkMode, ofInput(func(in *Input) []string { return []string{in.Facts.Capabilities.Network.Mode} })},
 }
 
 // networkMode is the one fact that is named by its path from a variable: Network.mode also has the
@@ -151,28 +151,37 @@ func networkModes(in *Input) []string {
 	return []string{in.Facts.Capabilities.Network.Mode, in.Facts.Tool.Capabilities.Network.Mode}
 }
 
-func ofCommands(get func(*record.Command) string) func(*Input) []string {
-	return inCommands(func(c *record.Command) []string { return []string{get(c)} })
-}
+// listing lists the values of a fact. The table of facts consists of functions, not of what
+// functions return, so that it needs no work when a program starts.
+type listing interface{ values(*Input) []string }
 
-func inCommands(get func(*record.Command) []string) func(*Input) []string {
-	return func(in *Input) []string { return gather(in.Facts.Shell.Commands, get) }
-}
+type ofInput func(*Input) []string
 
-func ofGit(get func(*record.Git) []string) func(*Input) []string {
-	return func(in *Input) []string { return gather(in.Facts.Git, get) }
-}
+func (get ofInput) values(in *Input) []string { return get(in) }
 
-func ofFiles(get func(*record.File) string) func(*Input) []string {
-	return func(in *Input) []string {
-		return gather(in.Facts.Files, func(f *record.File) []string { return []string{get(f)} })
-	}
-}
+type ofCommands func(*record.Command) string
 
-func ofServices(get func(*record.Service) string) func(*Input) []string {
-	return func(in *Input) []string {
-		return gather(in.Facts.Services, func(s *record.Service) []string { return []string{get(s)} })
-	}
+func (get ofCommands) values(in *Input) []string { return gather(in.Facts.Shell.Commands, one(get)) }
+
+type inCommands func(*record.Command) []string
+
+func (get inCommands) values(in *Input) []string { return gather(in.Facts.Shell.Commands, get) }
+
+type ofGit func(*record.Git) []string
+
+func (get ofGit) values(in *Input) []string { return gather(in.Facts.Git, get) }
+
+type ofFiles func(*record.File) string
+
+func (get ofFiles) values(in *Input) []string { return gather(in.Facts.Files, one(get)) }
+
+type ofServices func(*record.Service) string
+
+func (get ofServices) values(in *Input) []string { return gather(in.Facts.Services, one(get)) }
+
+// one turns a function that returns a value into one that returns a list of it.
+func one[T any](get func(*T) string) func(*T) []string {
+	return func(e *T) []string { return []string{get(e)} }
 }
 
 func ofWidenings(in *Input) []string {
@@ -187,11 +196,10 @@ func ofWidenings(in *Input) []string {
 
 // ofUses lists values from reads and writes together, because an expression does not say which of
 // them a path came from.
-func ofUses(get func(*record.PathUse) string) func(*Input) []string {
-	one := func(u *record.PathUse) []string { return []string{get(u)} }
-	return func(in *Input) []string {
-		return append(gather(in.Facts.Shell.Reads, one), gather(in.Facts.Shell.Writes, one)...)
-	}
+type ofUses func(*record.PathUse) string
+
+func (get ofUses) values(in *Input) []string {
+	return append(gather(in.Facts.Shell.Reads, one(get)), gather(in.Facts.Shell.Writes, one(get))...)
 }
 
 // gather lists the distinct values of elements.

@@ -43,7 +43,7 @@ func newSchema() *schema {
 // celType returns the CEL type of a Go type that a record can hold. It panics for a kind that no record type has.
 func (s *schema) celType(t reflect.Type) *types.Type {
 	switch {
-	case t == rawMessage:
+	case isRaw(t):
 		return types.StringType
 	case t.Kind() == reflect.Pointer:
 		return s.celType(t.Elem())

@@ -82,7 +82,7 @@ func (s *Set) seal() *Set {
 	for i, r := range s.rules {
 		digests[i] = r.ID + " " + r.digest + "\n"
 		if slices.Contains(r.reads, "catalog") {
-			digests[i] += "catalog " + catalogDigest() + "\n"
+			digests[i] += "catalog " + catalogDigest.Get() + "\n"
 		}
 		for _, name := range r.reads {
 			if list, ok := listNamed(name); ok {

@@ -41,7 +41,7 @@ func (o *object) field(f structField) ref.Val {
 
 // val returns the CEL value of an addressable part of a record.
 func (s *schema) val(v reflect.Value) ref.Val {
-	if v.Type() == rawMessage {
+	if isRaw(v.Type()) {
 		return types.String(v.Bytes())
 	}
 	switch v.Kind() {

@@ -12,30 +12,38 @@ import (
 // binding is one variable of an expression and its value in a record.
 type binding struct {
 	name string
-	is   reflect.Type
-	from func(*Input) reflect.Value // addressable
+	source
 }
 
 var variables = [...]binding{
-	bind("action", func(in *Input) *record.Action { return in.Action }),
-	bind("actor", func(in *Input) *record.Actor { return in.Actor }),
-	bind("shell", func(in *Input) *record.Shell { return &in.Facts.Shell }),
-	bind("git", func(in *Input) *[]record.Git { return &in.Facts.Git }),
-	bind("files", func(in *Input) *[]record.File { return &in.Facts.Files }),
-	bind("ethos", func(in *Input) *[]record.Ethos { return &in.Facts.Ethos }),
-	bind("services", func(in *Input) *[]record.Service { return &in.Facts.Services }),
-	bind("tool", func(in *Input) *record.Tool { return &in.Facts.Tool }),
-	bind("capabilities", func(in *Input) *record.Capabilities { return &in.Facts.Capabilities }),
-	bind("tool_capabilities", func(in *Input) *record.Capabilities { return &in.Facts.Tool.Capabilities }),
-	bind("catalog", func(*Input) *[]record.Tool { return tools() }),
-	bind("repo", func(in *Input) *record.Repo { return &in.Facts.Repo }),
-	bind("findings", func(in *Input) *[]Finding { return &in.Findings }),
-	bind("incomplete", func(in *Input) *[]string { return &in.Facts.Incomplete }),
+	{"action", from[record.Action](func(in *Input) *record.Action { return in.Action })},
+	{"actor", from[record.Actor](func(in *Input) *record.Actor { return in.Actor })},
+	{"shell", from[record.Shell](func(in *Input) *record.Shell { return &in.Facts.Shell })},
+	{"git", from[[]record.Git](func(in *Input) *[]record.Git { return &in.Facts.Git })},
+	{"files", from[[]record.File](func(in *Input) *[]record.File { return &in.Facts.Files })},
+	{"ethos", from[[]record.Ethos](func(in *Input) *[]record.Ethos { return &in.Facts.Ethos })},
+	{"services", from[[]record.Service](func(in *Input) *[]record.Service { return &in.Facts.Services })},
+	{"tool", from[record.Tool](func(in *Input) *record.Tool { return &in.Facts.Tool })},
+	{"capabilities", from[record.Capabilities](func(in *Input) *record.Capabilities { return &in.Facts.Capabilities })},
+	{"tool_capabilities", from[record.Capabilities](func(in *Input) *record.Capabilities { return &in.Facts.Tool.Capabilities })},
+	{"catalog", from[[]record.Tool](func(*Input) *[]record.Tool { return tools.Get() })},
+	{"repo", from[record.Repo](func(in *Input) *record.Repo { return &in.Facts.Repo })},
+	{"findings", from[[]Finding](func(in *Input) *[]Finding { return &in.Findings })},
+	{"incomplete", from[[]string](func(in *Input) *[]string { return &in.Facts.Incomplete })},
 }
 
-func bind[T any](name string, from func(*Input) *T) binding {
-	return binding{name, reflect.TypeFor[T](), func(in *Input) reflect.Value { return reflect.ValueOf(from(in)).Elem() }}
+// source is where the value of a variable comes from. The table of variables consists of functions,
+// not of what functions return, so that it needs no work when a program starts.
+type source interface {
+	is() reflect.Type
+	from(*Input) reflect.Value // addressable
 }
+
+type from[T any] func(*Input) *T
+
+func (from[T]) is() reflect.Type { return reflect.TypeFor[T]() }
+
+func (get from[T]) from(in *Input) reflect.Value { return reflect.ValueOf(get(in)).Elem() }
 
 // variable returns the variable with a name. Names of iteration variables are none.
 func variable(name string) (*binding, bool) {
@@ -60,7 +68,8 @@ func fieldsOf(t reflect.Type) (names []string, indexes []int) {
 	return names, indexes
 }
 
-var rawMessage = reflect.TypeFor[json.RawMessage]()
+// isRaw reports whether a type is json.RawMessage.
+func isRaw(t reflect.Type) bool { return t == reflect.TypeFor[json.RawMessage]() }
 
 var fieldTables sync.Map // reflect.Type → map[string]int
 

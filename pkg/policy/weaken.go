@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/lazy"
 	"ethos/pkg/record"
 )
 
@@ -14,19 +15,21 @@ import (
 // Nothing else in a policy file weakens. Packs, principles and new policies are added to those that
 // decide, and the strictest match counts. Required proofs are added to those that the accepted
 // content required.
-var amendable = map[string]func(w *written, old *Policy) bool{
-	"id":        nil,
-	"pack":      nil, // a different one is a fault
-	"principle": nil, // a reason; it decides nothing
-	"message":   nil,
-	"remedy":    nil,
-	"examples":  nil,
-	"protected": func(w *written, old *Policy) bool { return old.Protected && !w.Protected },
-	"effect":    func(w *written, old *Policy) bool { return Stricter(old.Effect, w.Effect) },
-	"on":        func(w *written, old *Policy) bool { return !covers(w.On, old.On, defaultKinds()) },
-	"modes":     func(w *written, old *Policy) bool { return !covers(w.Modes, old.Modes, Modes()) },
-	"when":      func(w *written, old *Policy) bool { return strings.TrimSpace(w.When) != strings.TrimSpace(old.When) },
-}
+var amendable = lazy.Value[map[string]func(w *written, old *Policy) bool]{Make: func() map[string]func(w *written, old *Policy) bool {
+	return map[string]func(w *written, old *Policy) bool{
+		"id":        nil,
+		"pack":      nil, // a different one is a fault
+		"principle": nil, // a reason; it decides nothing
+		"message":   nil,
+		"remedy":    nil,
+		"examples":  nil,
+		"protected": func(w *written, old *Policy) bool { return old.Protected && !w.Protected },
+		"effect":    func(w *written, old *Policy) bool { return Stricter(old.Effect, w.Effect) },
+		"on":        func(w *written, old *Policy) bool { return !covers(w.On, old.On, defaultKinds()) },
+		"modes":     func(w *written, old *Policy) bool { return !covers(w.Modes, old.Modes, Modes()) },
+		"when":      func(w *written, old *Policy) bool { return strings.TrimSpace(w.When) != strings.TrimSpace(old.When) },
+	}
+}}
 
 // weakenings lists the keys of an amendment that can let its policy pass more, each as
 // "policies.ID.key: value".
@@ -36,7 +39,7 @@ func weakenings(w *written, old *Policy) (out []string) {
 		if at == nil {
 			continue
 		}
-		weaker, known := amendable[key]
+		weaker, known := amendable.Get()[key]
 		if !known || weaker != nil && weaker(w, old) {
 			out = append(out, "policies."+w.ID+"."+key+": "+valueOf(key, w, old))
 		}

@@ -14,12 +14,12 @@ import (
 // until somebody says whether it can weaken.
 func TestEveryKeyOfAPolicyHasAClass(t *testing.T) {
 	for _, key := range policyKeys {
-		if _, ok := amendable[key]; !ok {
+		if _, ok := amendable.Get()[key]; !ok {
 			t.Errorf("%s: in no class of amendable: can a value of it weaken a shipped policy?", key)
 		}
 	}
-	if len(amendable) != len(policyKeys) {
-		t.Errorf("%d keys are classed, and there are %d", len(amendable), len(policyKeys))
+	if len(amendable.Get()) != len(policyKeys) {
+		t.Errorf("%d keys are classed, and there are %d", len(amendable.Get()), len(policyKeys))
 	}
 	var names []string
 	for _, k := range (&file{document: &document{}}).keys() {
@@ -59,7 +59,7 @@ var weaker = map[string]string{
 // it is until it is trusted, and is told.
 func TestHostilePolicyFile(t *testing.T) {
 	p := unprotected(t)
-	for key, judge := range amendable {
+	for key, judge := range amendable.Get() {
 		text, ok := weaker[key]
 		if ok != (judge != nil) {
 			t.Errorf("%s: a hostile value is written for each key that can weaken, and for no other", key)

@@ -209,13 +209,11 @@ func (s *scanner) array(visit func() *BadLine) *BadLine {
 }
 
 // ends marks the bytes that end the plain part of a string.
-var ends = func() (t [256]bool) {
-	for c := range ' ' {
-		t[c] = true
-	}
-	t['"'], t['\\'] = true, true
-	return t
-}()
+var ends = [256]bool{
+	true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, // control characters
+	true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true,
+	'"': true, '\\': true,
+}
 
 // plain returns the position of the first byte from i on that ends the plain part of a string.
 func plain[T string | []byte](b T, i int) int {

@@ -131,7 +131,7 @@ func anyOf(names ...string) object {
 }
 
 func schemaOf(t reflect.Type, docs map[string]string, defs object) object {
-	if t == rawMessage {
+	if isRaw(t) {
 		return object{}
 	}
 	switch t.Kind() {

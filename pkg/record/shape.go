@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-var rawMessage = reflect.TypeFor[json.RawMessage]()
+// isRaw reports whether a type is json.RawMessage.
+func isRaw(t reflect.Type) bool { return t == reflect.TypeFor[json.RawMessage]() }
 
 // shape is what decoding needs to know about one type. A struct has at most 64 fields.
 type shape struct {
@@ -58,7 +59,7 @@ func newShape(t reflect.Type, made map[reflect.Type]*shape) *shape {
 	s := &shape{Type: t, kind: t.Kind(), repeats: repeats(t)}
 	made[t] = s
 	switch {
-	case t == rawMessage:
+	case isRaw(t):
 		s.kind = raw
 	case s.kind == reflect.Pointer, s.kind == reflect.Slice, s.kind == reflect.Map:
 		s.elem = newShape(t.Elem(), made)

@@ -4,7 +4,8 @@ import (
 	_ "embed"
 	"path"
 	"strings"
-	"sync"
+
+	"ethos/pkg/lazy"
 )
 
 //go:embed table.txt
@@ -21,7 +22,7 @@ func block(name string) (system string, flags []string, lines []line) {
 	if name == "" || strings.ContainsAny(name, " =@\n") {
 		return "", nil, nil
 	}
-	known := heads()
+	known := heads.Get()
 	at := strings.Index(known.names, " "+name+" ")
 	if at < 0 {
 		return "", nil, nil
@@ -46,7 +47,7 @@ type directory struct {
 
 // heads reads the first lines of all blocks. The table is scanned once, for the sign that few other
 // lines have.
-var heads = sync.OnceValue(func() directory {
+var heads = lazy.Value[directory]{Make: func() directory {
 	list := make([]head, 0, 256)
 	var all strings.Builder
 	all.Grow(4 << 10)
@@ -63,7 +64,7 @@ var heads = sync.OnceValue(func() directory {
 		all.WriteString(" " + names + " \n")
 		list = append(list, head{system, at + len(line) + 1})
 	}
-})
+}}
 
 // read parses the lines up to the next block.
 func read(text string) (flags []string, lines []line) {
@@ -260,8 +261,10 @@ func anyGlob(alternatives, text string) bool {
 
 // glob is like path.Match, but "*" also matches "/".
 func glob(pattern, text string) bool {
-	ok, err := path.Match(slashless.Replace(pattern), slashless.Replace(text))
+	ok, err := path.Match(slashless.Get().Replace(pattern), slashless.Get().Replace(text))
 	return ok && err == nil
 }
 
-var slashless = strings.NewReplacer("/", "\x00", "[", "\x01", "]", "\x02", "?", "\x03", `\`, "\x04")
+var slashless = lazy.Value[*strings.Replacer]{Make: func() *strings.Replacer {
+	return strings.NewReplacer("/", "\x00", "[", "\x01", "]", "\x02", "?", "\x03", `\`, "\x04")
+}}

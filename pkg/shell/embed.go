@@ -4,8 +4,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"sync"
 
+	"ethos/pkg/lazy"
 	"ethos/pkg/snippet"
 )
 
@@ -21,7 +21,7 @@ type notation struct {
 // notations is compiled on first use, because few command lines have such a word. The sources are
 // rpm-macros(7), "Shell Expansion" and "Lua"; the TeX Live guide, "Running other programs"; the
 // LuaTeX manual, "\directlua"; and fzf(1), "COMMAND EXECUTION".
-var notations = sync.OnceValue(func() []notation {
+var notations = lazy.Value[[]notation]{Make: func() []notation {
 	return []notation{
 		{"rpm", regexp.MustCompile(`%\(`), snippet.None},
 		{"rpm", regexp.MustCompile(`%\{lua:`), snippet.Lua},
@@ -29,14 +29,14 @@ var notations = sync.OnceValue(func() []notation {
 		{"tex", regexp.MustCompile(`\\directlua\s*\{`), snippet.Lua},
 		{"fzf", regexp.MustCompile(`\b(execute(-silent)?|become|reload(-sync)?|(bg-)?transform[a-z-]*|(change-)?preview)[(\[{<:]`), snippet.None},
 	}
-})
+}}
 
 // embedded follows the code in a word of a notation.
 func (do *doing) embedded(name string, f field, inv invocation) {
 	if name == "" || len(f.text) > maxMention {
 		return
 	}
-	for _, n := range notations() {
+	for _, n := range notations.Get() {
 		if n.name != name {
 			continue
 		}

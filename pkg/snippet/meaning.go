@@ -2,7 +2,8 @@ package snippet
 
 import (
 	"strings"
-	"sync"
+
+	"ethos/pkg/lazy"
 )
 
 // meaning says what a call does with its arguments.
@@ -31,11 +32,11 @@ const (
 
 // meanings returns the known calls of a language, by the last part of their
 // name.
-func meanings(lang Language) map[string]meaning { return calls()[lang] }
+func meanings(lang Language) map[string]meaning { return calls.Get()[lang] }
 
 // calls is built on first use, because most command lines contain no code in
 // another language.
-var calls = sync.OnceValue(func() map[Language]map[string]meaning {
+var calls = lazy.Value[map[Language]map[string]meaning]{Make: func() map[Language]map[string]meaning {
 	return map[Language]map[string]meaning{
 		Python: {
 			"system": runsText, "popen": runsText, "getoutput": runsText, "getstatusoutput": runsText, "create_subprocess_shell": runsText,
@@ -83,7 +84,7 @@ var calls = sync.OnceValue(func() map[Language]map[string]meaning {
 			"rm": deletesTree, "read": reads, "readlines": reads, "eachline": reads, "open": opens, "write": writes, "mv": moves, "cp": copies, "touch": writes, "joinpath": joins, "homedir": expands, "expanduser": expands,
 		},
 	}
-})
+}}
 
 // result records what a call does, and returns the call's value.
 func (r *reader) result(name string, args []value) value {
@@ -103,7 +104,7 @@ func (r *reader) result(name string, args []value) value {
 		return r.result(args[0].text, args[1:])
 	}
 	m := meanings(r.lang)[last(name)]
-	if only, ok := qualified()[last(name)]; ok && (r.lang == Python || r.lang == JavaScript || r.lang == Ruby) && !within(name, only) {
+	if only, ok := qualified.Get()[last(name)]; ok && (r.lang == Python || r.lang == JavaScript || r.lang == Ruby) && !within(name, only) {
 		return unknown()
 	}
 	switch m {
@@ -122,7 +123,7 @@ func (r *reader) result(name string, args []value) value {
 }
 
 // qualified lists names that only count after one of these prefixes.
-var qualified = sync.OnceValue(func() map[string]string {
+var qualified = lazy.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"run": "subprocess sp", "call": "subprocess sp", "replace": "os", "copy": "shutil FileUtils File", "move": "shutil", "remove": "os Deno fs fse fs-extra File", "link": "os", "join": "path File os.path posixpath",
 		"from": "Buffer", "rm": "fs fsp promises FileUtils fs/promises node:fs node:fs/promises", "file": "Bun", "spawn": "pty child_process cp Bun Process Kernel spawn", "glob": "glob Dir", "delete": "File FileUtils",
@@ -130,7 +131,7 @@ var qualified = sync.OnceValue(func() map[string]string {
 		"rename": "os fs File FileUtils fsp", "exec": "exec child_process cp Kernel Process builtins node:child_process", "unlink": "os fs File FileUtils fsp promises node:fs", "symlink": "os fs File FileUtils",
 		"eval": "eval global globalThis window builtins", "rmdir": "os fs Dir FileUtils fsp", "system": "os system Kernel", "foreach": "File IO", "truncate": "os", "popen": "os popen IO Open3", "getoutput": "subprocess commands getoutput",
 	}
-})
+}}
 
 func within(name, only string) bool {
 	before := strings.TrimSuffix(strings.TrimSuffix(name, last(name)), ".")

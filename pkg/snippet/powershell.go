@@ -1,6 +1,10 @@
 package snippet
 
-import "strings"
+import (
+	"strings"
+
+	"ethos/pkg/lazy"
+)
 
 // powershell parses commands and their words; about_Parsing. Names are case-insensitive, and
 // aliases are resolved.
@@ -66,7 +70,7 @@ func powershellCommands(code string) (commands [][]string) {
 	open := false
 	endWord := func() {
 		if open {
-			words = append(words, powershellHome.Replace(b.String()))
+			words = append(words, powershellHome.Get().Replace(b.String()))
 			b.Reset()
 			open = false
 		}
@@ -109,4 +113,6 @@ func powershellCommands(code string) (commands [][]string) {
 }
 
 // powershellHome replaces the home directory with "~", and other variables with [Unknown].
-var powershellHome = strings.NewReplacer("$HOME", "~", "$home", "~", "$env:HOME", "~", "$env:USERPROFILE", "~", "${HOME}", "~", "$", Unknown, `\`, "/")
+var powershellHome = lazy.Value[*strings.Replacer]{Make: func() *strings.Replacer {
+	return strings.NewReplacer("$HOME", "~", "$home", "~", "$env:HOME", "~", "$env:USERPROFILE", "~", "${HOME}", "~", "$", Unknown, `\`, "/")
+}}

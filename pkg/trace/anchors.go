@@ -1,6 +1,6 @@
 package trace
 
-import "sync"
+import "ethos/pkg/lazy"
 
 // ruleSet is a set of rules, one bit each.
 type ruleSet uint64
@@ -15,15 +15,15 @@ type automaton struct {
 	steps   []uint32 // next as one list: what follows is the index of its first class, doubled, and 1 if it is in found
 }
 
-var anchors = sync.OnceValue(func() *automaton {
+var anchors = lazy.Value[*automaton]{Make: func() *automaton {
 	words := map[string]ruleSet{}
-	for i, r := range rules() {
+	for i, r := range rules.Get() {
 		for _, w := range r.anchors {
 			words[w] |= 1 << i
 		}
 	}
 	return newAutomaton(words)
-})
+}}
 
 // window is a part of a text that a rule has to examine.
 type window struct {

@@ -16,8 +16,8 @@ func nameAnchors() []string {
 // "value", --name value. The groups of both expressions are the name, the separator, and the value.
 func namedRules() []rule {
 	return []rule{
-		{kind: "value", anchors: nameAnchors(), secret: named, expr: lazy(`([A-Za-z_][A-Za-z0-9_.-]*)\\?["']?(\s*(?::=|=>|[:=])\s*)` + valueExpr)},
-		{kind: "value", anchors: nameAnchors(), secret: named, expr: lazy(`--?([A-Za-z][A-Za-z0-9_-]*)(\s+)` + valueExpr)},
+		{kind: "value", anchors: nameAnchors(), secret: named, expr: deferred(`([A-Za-z_][A-Za-z0-9_.-]*)\\?["']?(\s*(?::=|=>|[:=])\s*)` + valueExpr)},
+		{kind: "value", anchors: nameAnchors(), secret: named, expr: deferred(`--?([A-Za-z][A-Za-z0-9_-]*)(\s+)` + valueExpr)},
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"ethos/pkg/lazy"
 )
 
 // rule finds secrets of one kind. Its expression is tried only near its anchors, lower-case words
@@ -22,13 +24,13 @@ type rule struct {
 }
 
 // rules are numbered by index; there can be as many as a ruleSet has bits.
-var rules = sync.OnceValue(func() []rule {
+var rules = lazy.Value[[]rule]{Make: func() []rule {
 	return slices.Concat(formRules(), contextRules(), namedRules())
-})
+}}
 
 // firstGroup returns a rule whose secret is the first group of its expression.
 func firstGroup(kind, expr string, anchors ...string) rule {
-	return rule{kind: kind, anchors: anchors, expr: lazy(expr), secret: func(_ string, m []int, _ bool) (span, bool) { return span{m[2], m[3], kind}, true }}
+	return rule{kind: kind, anchors: anchors, expr: deferred(expr), secret: func(_ string, m []int, _ bool) (span, bool) { return span{m[2], m[3], kind}, true }}
 }
 
 // unlessReference is like firstGroup, but skips values that only refer to a secret.
@@ -40,8 +42,8 @@ func unlessReference(kind, expr string, anchors ...string) rule {
 	return r
 }
 
-// lazy compiles an expression on first use, so that a program that meets no secret compiles none.
-func lazy(expr string) func() *regexp.Regexp {
+// deferred compiles an expression on first use, so that a program that meets no secret compiles none.
+func deferred(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
@@ -50,7 +52,7 @@ func lazy(expr string) func() *regexp.Regexp {
 // (RFC 1035, section 2.3.4).
 func formRule(kind, expr string, anchors ...string) rule {
 	r := firstGroup(kind, expr, anchors...)
-	r.hosts = lazy(`(?i)(` + expr + `(?:\.[a-z0-9_-]{16,63})*)`)
+	r.hosts = deferred(`(?i)(` + expr + `(?:\.[a-z0-9_-]{16,63})*)`)
 	return r
 }
 
@@ -108,9 +110,9 @@ type reading struct{ prose, hosts bool }
 // secrets returns the secrets in text, in order, without overlaps, and none inside a mark.
 func (g reading) secrets(text string) []span {
 	found := privateKeys(text)
-	for i, windows := range anchors().look(text) {
+	for i, windows := range anchors.Get().look(text) {
 		for _, w := range windows {
-			found = append(found, rules()[i].find(text, w, g)...)
+			found = append(found, rules.Get()[i].find(text, w, g)...)
 		}
 	}
 	if len(found) == 0 {

@@ -2,7 +2,8 @@ package rule
 
 import (
 	"net/netip"
-	"sync"
+
+	"ethos/pkg/lazy"
 )
 
 // Class names the special block of an address in words for messages: "loopback", "private", …. It
@@ -40,7 +41,7 @@ type scope struct {
 // blocks (RFC 5737, RFC 3849) are left out: a network has services there only if they were set up
 // to be reached by name, such as a mirror of a registry. IPv6 outside 2000::/3 is special as a
 // whole, because IANA has assigned no global unicast address there except the NAT64 prefix.
-var blocks = sync.OnceValue(func() []scope {
+var blocks = lazy.Value[[]scope]{Make: func() []scope {
 	table := []struct {
 		class    Class
 		prefixes []string
@@ -76,7 +77,7 @@ var blocks = sync.OnceValue(func() []scope {
 		}
 	}
 	return all
-})
+}}
 
 // scopeOf returns the most specific block that contains all of p.
 func scopeOf(p netip.Prefix) scope {
@@ -87,7 +88,7 @@ func scopeOf(p netip.Prefix) scope {
 		}
 	}
 	best := scope{}
-	for _, s := range blocks() {
+	for _, s := range blocks.Get() {
 		if encloses(s.block, p) && (!best.block.IsValid() || s.block.Bits() > best.block.Bits()) {
 			best = s
 		}
@@ -98,15 +99,14 @@ func scopeOf(p netip.Prefix) scope {
 	return best
 }
 
-// The prefixes that embed an IPv4 address: RFC 6052 after 96 bits, RFC 3056 after 16.
-var (
-	nat64 = netip.MustParsePrefix("64:ff9b::/96")
-	sixTo = netip.MustParsePrefix("2002::/16")
-)
+// embedding has the prefixes that embed an IPv4 address: RFC 6052 after 96 bits, RFC 3056 after 16.
+var embedding = lazy.Value[[]netip.Prefix]{Make: func() []netip.Prefix {
+	return []netip.Prefix{netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("2002::/16")}
+}}
 
 // embedded returns the IPv4 prefix inside a NAT64 or 6to4 prefix.
 func embedded(p netip.Prefix) (via, inner netip.Prefix, ok bool) {
-	for _, via := range []netip.Prefix{nat64, sixTo} {
+	for _, via := range embedding.Get() {
 		if !encloses(via, p) {
 			continue
 		}

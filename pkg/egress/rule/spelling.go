@@ -5,18 +5,19 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
-	"sync"
 
 	"golang.org/x/net/idna"
+
+	"ethos/pkg/lazy"
 )
 
 // profile maps names as browsers do for a lookup (UTS 46, non-transitional). It
 // allows hyphens in the third and fourth position, as the WHATWG URL standard
 // does. badName checks lengths and characters.
-var profile = sync.OnceValue(func() *idna.Profile {
+var profile = lazy.Value[*idna.Profile]{Make: func() *idna.Profile {
 	return idna.New(idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(),
 		idna.CheckJoiners(true), idna.CheckHyphens(false), idna.StrictDomainName(false))
-})
+}}
 
 // asciiName case-folds a name, converts it to A-labels and removes one trailing
 // dot, which names the root.
@@ -27,7 +28,7 @@ func asciiName(s string) (string, error) {
 	if name := strings.ToLower(s); plain(name) {
 		return strings.TrimSuffix(name, "."), nil
 	}
-	name, err := profile().ToASCII(s)
+	name, err := profile.Get().ToASCII(s)
 	if err != nil {
 		return "", badHost(s, "not an internationalized name")
 	}
@@ -61,7 +62,7 @@ func soundALabel(label string) bool {
 	if err != nil || strings.HasPrefix(text, "xn--") || plain(text) {
 		return false
 	}
-	again, err := profile().ToASCII(text)
+	again, err := profile.Get().ToASCII(text)
 	return err == nil && again == label
 }
 

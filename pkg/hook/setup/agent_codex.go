@@ -7,9 +7,10 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"ethos/pkg/lazy"
 )
 
 func codexFiles() []file {
@@ -58,14 +59,14 @@ func tomlBlock(o Options, feature bool) (string, error) {
 // tomlPatterns find ethos's part, and the switch of the feature.
 type tomlPatterns struct{ block, features, on, off *regexp.Regexp }
 
-var patterns = sync.OnceValue(func() tomlPatterns {
+var patterns = lazy.Value[tomlPatterns]{Make: func() tomlPatterns {
 	return tomlPatterns{
 		block:    regexp.MustCompile(`(?ms)\n?^` + regexp.QuoteMeta(blockBegins) + `$.*?^` + regexp.QuoteMeta(blockEnds) + `\n?`),
 		features: regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*features[ \t]*\][ \t]*(#.*)?$`),
 		on:       regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(switchLine) + `\n`),
 		off:      regexp.MustCompile(`(?m)^([ \t]*hooks[ \t]*=[ \t]*)false`),
 	}
-})
+}}
 
 func decodeTOML(text []byte) (map[string]any, error) {
 	v := map[string]any{}
@@ -75,7 +76,7 @@ func decodeTOML(text []byte) (map[string]any, error) {
 
 // without removes ethos's part from a text.
 func (tomlFormat) without(have []byte) []byte {
-	return patterns().on.ReplaceAll(patterns().block.ReplaceAll(have, nil), nil)
+	return patterns.Get().on.ReplaceAll(patterns.Get().block.ReplaceAll(have, nil), nil)
 }
 
 func (f tomlFormat) install(have []byte, o Options) ([]byte, error) {
@@ -91,11 +92,11 @@ func (f tomlFormat) install(have []byte, o Options) ([]byte, error) {
 		return nil, errors.New("ethos's hook was put in by hand: take these lines out first")
 	}
 	features, _ := before["features"].(map[string]any)
-	text, at := rest, patterns().features.FindIndex(rest)
+	text, at := rest, patterns.Get().features.FindIndex(rest)
 	switch on := features["hooks"]; {
 	case on == true:
 	case on == false:
-		text = patterns().off.ReplaceAll(rest, []byte("${1}true"))
+		text = patterns.Get().off.ReplaceAll(rest, []byte("${1}true"))
 	case at != nil:
 		text = bytes.Join([][]byte{rest[:at[1]], []byte("\n" + switchLine), rest[at[1]:]}, nil)
 	case before["features"] != nil:

@@ -102,7 +102,7 @@ func TestNothingHeavyAtStart(t *testing.T) {
 		}
 		for _, declaration := range s.file.Decls {
 			if call := tr.heavy(declaration); call != nil {
-				t.Errorf("%s:%d: runs at every start; use sync.OnceValue", s.path, tr.line(call))
+				t.Errorf("%s:%d: runs at every start; use lazy.Value", s.path, tr.line(call))
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // A layer is a set of packages that may import those of the layers before it, and none of its own.
 // Folders match with everything below them; the longest match counts.
 var layers = [][]string{
-	{"pkg/nearest", "pkg/shorttest"},
+	{"pkg/lazy", "pkg/nearest", "pkg/shorttest"},
 	{"pkg/printable"},
 	{"pkg/record"},
 	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/flagfield", "pkg/nospace", "pkg/agent", "pkg/protected", "pkg/quantity", "pkg/services", "pkg/snippet", "pkg/egress/rule"},
@@ -40,7 +40,7 @@ var anywhere = []string{"pkg/internal"}
 var stages = []string{"pkg/facts", "pkg/policy", "pkg/sandbox", "pkg/trace"}
 
 // pure packages turn data into data: no process, no network, no system call of their own.
-var pure = []string{"pkg/record", "pkg/printable", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/capability", "pkg/hook", "pkg/agent", "pkg/protected", "pkg/ethosargs", "pkg/flagfield", "pkg/nearest", "pkg/quantity", "pkg/egress/rule", "pkg/netargs", "pkg/services", "pkg/snippet"}
+var pure = []string{"pkg/lazy", "pkg/record", "pkg/printable", "pkg/shell", "pkg/gitargs", "pkg/facts", "pkg/policy", "pkg/catalog", "pkg/capability", "pkg/hook", "pkg/agent", "pkg/protected", "pkg/ethosargs", "pkg/flagfield", "pkg/nearest", "pkg/quantity", "pkg/egress/rule", "pkg/netargs", "pkg/services", "pkg/snippet"}
 
 var impure = []string{"os/exec", "net", "golang.org/x/sys"}
 

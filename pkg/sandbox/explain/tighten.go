@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"ethos/pkg/lazy"
 	"ethos/pkg/record"
 )
 
@@ -44,13 +44,13 @@ type Tally struct {
 }
 
 var (
-	toolEntry = sync.OnceValue(func() *regexp.Regexp {
+	toolEntry = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 		return regexp.MustCompile(`^\s*- \{tool: ([\w.-]+), allow_domains: \[([^\]]*)\]\}\s*$`)
-	})
-	listItem = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s+- (.*)$`) })
-	listKey  = sync.OnceValue(func() *regexp.Regexp {
+	}}
+	listItem = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^\s+- (.*)$`) }}
+	listKey  = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 		return regexp.MustCompile(`^\s+(read_paths|read_write_paths|unix_sockets|network_tools):\s*(.*)$`)
-	})
+	}}
 )
 
 // NewTally parses the lists in the text of a repo_config.yaml, one item per
@@ -59,7 +59,7 @@ func NewTally(text string, resolve func(declared string) string) *Tally {
 	t := &Tally{resolve: resolve, lines: strings.Split(strings.TrimSuffix(text, "\n"), "\n")}
 	key := ""
 	for i, line := range t.lines {
-		if m := listKey().FindStringSubmatch(line); m != nil {
+		if m := listKey.Get().FindStringSubmatch(line); m != nil {
 			if key = m[1]; m[2] != "" && m[2][0] != '#' {
 				t.Unread = append(t.Unread, key)
 				key = ""
@@ -73,7 +73,7 @@ func NewTally(text string, resolve func(declared string) string) *Tally {
 		case key == "network_tools":
 			t.tool(i, line)
 		default:
-			item := listItem().FindStringSubmatch(line)
+			item := listItem.Get().FindStringSubmatch(line)
 			if item == nil {
 				key = ""
 				continue
@@ -91,7 +91,7 @@ func NewTally(text string, resolve func(declared string) string) *Tally {
 
 // tool parses the names of an entry that [Patch] could have written.
 func (t *Tally) tool(at int, line string) {
-	m := toolEntry().FindStringSubmatch(line)
+	m := toolEntry.Get().FindStringSubmatch(line)
 	if m == nil {
 		return
 	}
@@ -203,7 +203,7 @@ func (t *Tally) narrowTools(removed map[int]bool, inserted map[int][]string) {
 // without keys.
 func (t *Tally) emptied(removed map[int]bool, inserted map[int][]string) {
 	for at := len(t.lines) - 1; at >= 0; at-- {
-		key := listKey().FindStringSubmatch(t.lines[at])
+		key := listKey.Get().FindStringSubmatch(t.lines[at])
 		list := key != nil && key[2] == "" || strings.TrimSpace(t.lines[at]) == "sandbox:"
 		if removed[at] || !list {
 			continue

@@ -3,11 +3,11 @@ package gitsettings
 import (
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"ethos/pkg/gitargs"
+	"ethos/pkg/lazy"
 )
 
 // rule says when values of a key are accepted.
@@ -39,7 +39,7 @@ func inert(string, string) bool { return true }
 // where (push.*, remote.pushDefault, url.*.insteadOf), what the user types (alias.*), whether
 // commits are signed and objects checked, what history is removed (gc.*), who may push here
 // (receive.*), and what git status leaves out.
-var rules = sync.OnceValue(func() map[string]rule {
+var rules = lazy.Value[map[string]rule]{Make: func() map[string]rule {
 	return map[string]rule{
 		"remote.*.url": {remote, once}, "remote.*.pushurl": {remote, once}, "remote.*.fetch": {fetches, once},
 		"remote.*.tagopt": {remote, once}, "remote.*.prune": {remote, once}, "remote.*.skipdefaultupdate": {remote, once}, "remote.*.skipfetchall": {remote, once},
@@ -73,7 +73,7 @@ var rules = sync.OnceValue(func() map[string]rule {
 
 		"user.name": {inert, identity}, "user.email": {inert, identity},
 	}
-})
+}}
 
 // splitKey splits a canonical key into section, subsection and variable.
 func splitKey(key string) (section, sub, variable string, hasSub bool) {
@@ -88,12 +88,12 @@ func splitKey(key string) (section, sub, variable string, hasSub bool) {
 func ruleOf(key string) (rule, bool) {
 	section, _, variable, hasSub := splitKey(key)
 	if hasSub {
-		r, ok := rules()[section+".*."+variable]
+		r, ok := rules.Get()[section+".*."+variable]
 		return r, ok
 	}
-	r, ok := rules()[key]
+	r, ok := rules.Get()[key]
 	if !ok {
-		r, ok = rules()[section+".*"]
+		r, ok = rules.Get()[section+".*"]
 	}
 	return r, ok
 }

@@ -26,7 +26,7 @@ func (g *gitDir) check(part, path string) {
 	case name == "objects/info/alternates":
 		fault = g.alternates(path, string(text))
 	default:
-		fault = checks()[name](string(text))
+		fault = checks.Get()[name](string(text))
 	}
 	if name == "HEAD" && err == nil && fault == "" && g.learning {
 		g.heads[path] = string(text)

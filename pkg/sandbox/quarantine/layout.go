@@ -3,7 +3,8 @@ package quarantine
 import (
 	"path/filepath"
 	"strings"
-	"sync"
+
+	"ethos/pkg/lazy"
 )
 
 // role is what git uses a part of a git directory for, by its name:
@@ -28,7 +29,7 @@ const (
 )
 
 // topLevel maps the names in a git directory to their roles.
-var topLevel = sync.OnceValue(func() map[string]role {
+var topLevel = lazy.Value[map[string]role]{Make: func() map[string]role {
 	return map[string]role{
 		"HEAD": checked, "config": settings, "config.worktree": settings, "index": indexFile, "commondir": pointer, "gitdir": treeName,
 		"description": data, "packed-refs": data, "shallow": data, "gc.pid": data, "gc.log": data, "locked": data, "rebased-patches": data,
@@ -40,10 +41,10 @@ var topLevel = sync.OnceValue(func() map[string]role {
 		"branches": empty, "remotes": empty, "modules": modules, "worktrees": worktrees,
 		filepath.Base(keptInGit): listed, // a parallel run uses it as a placeholder; nothing may be in it
 	}
-})
+}}
 
 // inside maps the file names in directories in which every name is known.
-var inside = sync.OnceValue(func() map[string]map[string]role {
+var inside = lazy.Value[map[string]map[string]role]{Make: func() map[string]map[string]role {
 	return map[string]map[string]role{
 		"info":         with(roles(data, "exclude sparse-checkout refs grafts lefthook.checksum packs commit-graph"), map[string]role{"attributes": checked}),
 		"objects/info": {"packs": data, "commit-graph": data, "commit-graphs": subtree, "alternates": checked},
@@ -63,10 +64,10 @@ var inside = sync.OnceValue(func() map[string]map[string]role {
 		}),
 		"reftable": {"tables.list": checked},
 	}
-})
+}}
 
 // checks holds the checks for files whose text must be what git writes.
-var checks = sync.OnceValue(func() map[string]check {
+var checks = lazy.Value[map[string]check]{Make: func() map[string]check {
 	return map[string]check{
 		"HEAD": head, "MERGE_RR": mergeRR, "BISECT_NAMES": quotedWords, "BISECT_START": noOption, "BISECT_TERMS": terms, "MERGE_AUTOSTASH": objectName,
 		"sequencer/opts": sequencerOptions, "sequencer/head": objectName, "sequencer/abort-safety": objectName,
@@ -79,7 +80,7 @@ var checks = sync.OnceValue(func() map[string]check {
 		"head-name": headName, "rebase-merge/head-name": headName, "rebase-apply/head-name": headName,
 		"rebase-merge/msgnum": counter, "rebase-merge/end": counter, "rebase-apply/next": counter, "rebase-apply/last": counter,
 	}
-})
+}}
 
 func roles(r role, names string) map[string]role {
 	all := map[string]role{}
@@ -100,15 +101,15 @@ func with(all, more map[string]role) map[string]role {
 // for the top.
 func roleOf(part, name string) role {
 	if part != "" {
-		if r, ok := inside()[part][name]; ok {
+		if r, ok := inside.Get()[part][name]; ok {
 			return r
 		}
 		return numbered(part, name)
 	}
-	if r, ok := topLevel()[name]; ok {
+	if r, ok := topLevel.Get()[name]; ok {
 		return r
 	}
-	if r, ok := topLevel()[strings.ToLower(name)]; ok { // the same file on a case-insensitive file system
+	if r, ok := topLevel.Get()[strings.ToLower(name)]; ok { // the same file on a case-insensitive file system
 		return r
 	}
 	switch {

@@ -8,11 +8,12 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/lazy"
 )
 
 // resolve restricts a lookup to paths below the root, through directories only:
@@ -233,7 +234,7 @@ func coarseClock() timestamp {
 // clock reads the clocks for the memory.
 func clock() moment {
 	var wall, machine unix.Timespec
-	boot := bootID()
+	boot := bootID.Get()
 	if boot == "" || unix.ClockGettime(unix.CLOCK_REALTIME, &wall) != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &machine) != nil {
 		return moment{}
 	}
@@ -242,10 +243,10 @@ func clock() moment {
 
 // bootID identifies the current boot, which no process outlives: random(4). It
 // is read once, because reading it takes as long as checking ten directories.
-var bootID = sync.OnceValue(func() string {
+var bootID = lazy.Value[string]{Make: func() string {
 	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // without it no memory is used
 	return strings.TrimSpace(string(text))
-})
+}}
 
 // recall reads the memory that a scan starts from, or returns nil if there is
 // no reliable one.

@@ -129,7 +129,7 @@ func (h *Human) hang(head, text string) {
 const noteIndent = "         "
 
 // outcomeCells is the width of the first column.
-const outcomeCells = 9
+const outcomeCells = len(indent)
 
 // line writes the row of an action: outcome, time, command and how it ended, with the last line of
 // its output if it failed.
@@ -177,7 +177,7 @@ func oneLine(s string) string {
 }
 
 // indent is the space before text below an action.
-var indent = strings.Repeat(" ", outcomeCells)
+const indent = "         "
 
 // why shows the reasons against the action: the strictest one with its remedy, the others by name.
 func (h *Human) why(e *trace.Entry) {

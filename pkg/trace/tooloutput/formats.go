@@ -3,15 +3,15 @@ package tooloutput
 import (
 	"maps"
 	"slices"
-	"sync"
 
+	"ethos/pkg/lazy"
 	"ethos/pkg/trace"
 )
 
 // parser parses one format.
 type parser func(Output) ([]trace.Finding, bool)
 
-var formats = sync.OnceValue(func() map[string]parser {
+var formats = lazy.Value[map[string]parser]{Make: func() map[string]parser {
 	return map[string]parser{
 		"actionlint":    actionlint,
 		"bandit":        bandit,
@@ -35,7 +35,7 @@ var formats = sync.OnceValue(func() map[string]parser {
 		"tsc":           tsc,
 		"yamllint":      yamllint,
 	}
-})
+}}
 
 // Formats returns the sorted names of the formats. "errorformat:…" is supported in addition.
-func Formats() []string { return slices.Sorted(maps.Keys(formats())) }
+func Formats() []string { return slices.Sorted(maps.Keys(formats.Get())) }

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 
+	"ethos/pkg/lazy"
 	"ethos/pkg/printable"
 	"ethos/pkg/trace"
 )
@@ -112,9 +112,9 @@ func parentTest(e testEvent) (string, bool) {
 
 var (
 	// file_test.go:8: message, indented by the testing package.
-	logLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^( +)(([^\s:]+\.go):\d+): (.*)$`) })
+	logLine = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`(?m)^( +)(([^\s:]+\.go):\d+): (.*)$`) }}
 	// A frame of a goroutine's stack.
-	stackFrame = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\t([^\s:]+\.go:\d+)`) })
+	stackFrame = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\t([^\s:]+\.go:\d+)`) }}
 )
 
 // failure returns the finding for one failed test. Its position is that of the last log line:
@@ -133,7 +133,7 @@ func (t *goTests) failure(pkg, test, output string, around bool) (trace.Finding,
 		return f, true
 	}
 	var logged []string
-	for _, m := range logLine().FindAllStringSubmatchIndex(output, -1) {
+	for _, m := range logLine.Get().FindAllStringSubmatchIndex(output, -1) {
 		file := ""
 		file, f.Line, _ = position(output[m[4]:m[5]])
 		f.Path = filepath.Join(packageDir(t.out, pkg), file)
@@ -177,7 +177,7 @@ func significant(output string) (last string) {
 
 // frame returns the innermost stack frame inside the workspace.
 func (t *goTests) frame(stack string) (path string, line int) {
-	for _, m := range stackFrame().FindAllStringSubmatch(stack, -1) {
+	for _, m := range stackFrame.Get().FindAllStringSubmatch(stack, -1) {
 		file, n, _ := position(m[1])
 		if rel := t.out.relative(file); !filepath.IsAbs(rel) {
 			return file, n

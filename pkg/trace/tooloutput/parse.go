@@ -86,7 +86,7 @@ func lastWords(streams ...string) string {
 func Parse(format string, out Output) (findings []trace.Finding, understood bool) {
 	if patterns, ok := strings.CutPrefix(format, "errorformat:"); ok {
 		findings, understood = byPatterns(strings.Split(patterns, "\n"))(out)
-	} else if parse, ok := formats()[format]; ok {
+	} else if parse, ok := formats.Get()[format]; ok {
 		findings, understood = parse(out)
 	}
 	for i := range findings {
