@@ -30,6 +30,7 @@ type wrapperText struct {
 	Kind        string `yaml:"kind" must:"wrapper"`
 	Skip        int    `yaml:"skip"`
 	Subcommands string `yaml:"subcommands" go:"query"`
+	Below       string `yaml:"below"`
 	Markers     string `yaml:"markers" go:"query"`
 	Code        string `yaml:"code" go:"query"`
 	Queries     string `yaml:"queries" go:"query"`
@@ -62,6 +63,7 @@ type interpreterText struct {
 	Program  bool   `yaml:"program"`
 	Words    bool   `yaml:"words"`
 	Verbs    string `yaml:"verbs"`
+	Evals    string `yaml:"evals"`
 }
 
 type filesText struct {
@@ -73,11 +75,15 @@ type filesText struct {
 
 type wordsText struct {
 	Runs     string `yaml:"runs"`
+	Again    string `yaml:"again"`
+	Code     string `yaml:"code"`
+	Language string `yaml:"language" may:"language"`
 	Loads    string `yaml:"loads"`
 	Commas   string `yaml:"commas"`
 	Settings string `yaml:"settings"`
 	Keys     string `yaml:"keys"`
 	Options  string `yaml:"options"`
+	Passes   string `yaml:"passes"`
 	Embeds   string `yaml:"embeds" may:"notation"`
 	Writes   string `yaml:"writes"`
 	Reads    string `yaml:"reads"`

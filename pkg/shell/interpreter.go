@@ -31,8 +31,10 @@ type interpreter struct {
 	// foreign is a shell with another grammar. Its code is read as if it were bash, and marked as
 	// not understood.
 	foreign bool
-	// verbs are first operands that do not name a file to run, or after which code follows.
+	// verbs are first operands that do not name a file to run.
 	verbs string
+	// evals are first operands after which code follows.
+	evals string
 }
 
 // shell reports whether the code is shell code, to be analysed.
@@ -57,6 +59,9 @@ func (c *walker) interpret(inv invocation, name string, kind interpreter) {
 		return
 	}
 	run := kind.take(inv.fields[1:])
+	for _, f := range moduleCode(name, inv.fields[1:]) {
+		run.inline, run.dynamic = append(run.inline, f), run.dynamic || f.dyn
+	}
 	in := c.feedOf(inv)
 	fed := in.kind != feedNone && run.stdin
 	switch {
@@ -86,6 +91,10 @@ func (c *walker) interpret(inv invocation, name string, kind interpreter) {
 		acts = snippet.Read(lang, inv.code)
 		inv.names = snippet.Names(lang, inv.code)
 		inv.opaque = inv.opaque || decodes(acts)
+	}
+	for _, f := range run.loaded {
+		acts = append(acts, snippet.Read(kind.language, f.text)...)
+		inv.opaque = inv.opaque || f.dyn
 	}
 	c.emit(inv, name)
 	c.effects(inv, name)
@@ -117,6 +126,7 @@ type taken struct {
 	dynamic bool    // some of it is not static
 	script  *field  // a file of code
 	stdin   bool    // the code is standard input
+	loaded  []field // code in a URL, which is loaded before the other
 }
 
 // take reads an interpreter's arguments. Options end at the script: what follows belongs to it.
@@ -146,6 +156,9 @@ func (k interpreter) operands(t taken, args []field) taken {
 	if t.inline != nil || t.script != nil {
 		return t
 	}
+	if len(args) > 0 && hasWord(k.evals, args[0].text) {
+		return t.evaluated(args[1:])
+	}
 	if k.words {
 		return t
 	}
@@ -164,18 +177,28 @@ func (k interpreter) operands(t taken, args []field) taken {
 	return t.file(first)
 }
 
-// verb handles deno eval CODE, deno run FILE, bun run FILE.
+// evaluated takes the operands as code: deno eval CODE, rails runner CODE. The value of an option
+// may be among them.
+func (t taken) evaluated(args []field) taken {
+	for _, f := range args {
+		if !isOption(f) {
+			t.inline, t.dynamic = append(t.inline, f), t.dynamic || f.dyn
+		}
+	}
+	t.stdin = t.inline == nil
+	return t
+}
+
+// verb handles deno run FILE, bun run FILE.
 func (k interpreter) verb(t taken, verb string, args []field) taken {
 	for len(args) > 0 && isOption(args[0]) {
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		t.stdin = verb == "repl" || verb == "eval"
+		t.stdin = verb == "repl"
 		return t
 	}
 	switch verb {
-	case "eval":
-		t.inline, t.dynamic = []field{args[0]}, args[0].dyn
 	case "run", "serve":
 		if strings.ContainsAny(args[0].text, "./-") { // bun run NAME is a script of package.json
 			return t.file(args[0])
@@ -190,6 +213,10 @@ func (t taken) file(f field) taken {
 	case "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0":
 		t.stdin = true
 	default:
+		if code, ok := dataCode(f); ok {
+			t.loaded = append(t.loaded, code)
+			return t
+		}
 		t.script = &f
 	}
 	return t
@@ -250,6 +277,10 @@ func (k interpreter) given(t *taken, name string, value field) (ended bool) {
 		}
 	case hasWord(k.module, name):
 		return true
+	default:
+		if code, ok := dataCode(value); ok {
+			t.loaded = append(t.loaded, code)
+		}
 	}
 	return false
 }

@@ -68,11 +68,33 @@ func (c *walker) script(w *wrapper, p *parsed, inv invocation) (invocation, bool
 	if code, ok := p.value("c", "command"); ok {
 		c.shellCode(code, w.name+" -c", &positional{dyn: true}, inv)
 	}
-	return inv, false
+	_, command := scriptOperands(p, inv)
+	return inv.inner(w, command), len(command) > 0
+}
+
+// scriptOperands separates the file that script writes from the command that follows it, or follows
+// "--".
+func scriptOperands(p *parsed, inv invocation) (file, command []field) {
+	for i, f := range inv.fields {
+		if f.text == "--" && !f.dyn {
+			n := len(p.operands) - (len(inv.fields) - i - 1)
+			return p.operands[:max(n, 0)], inv.fields[i+1:]
+		}
+	}
+	if len(p.operands) < 2 {
+		return p.operands, nil
+	}
+	for i, f := range inv.fields {
+		if f.at(0) == p.operands[1].at(0) && f.text == p.operands[1].text {
+			command = inv.fields[i:]
+		}
+	}
+	return p.operands[:1], command
 }
 
 func (c *walker) scriptFiles(p *parsed, inv invocation) {
-	files := append(p.values("O", "log-out", "B", "log-io", "I", "log-in", "T", "log-timing"), p.operands...)
+	operands, _ := scriptOperands(p, inv)
+	files := append(p.values("O", "log-out", "B", "log-io", "I", "log-in", "T", "log-timing"), operands...)
 	if len(files) == 0 {
 		files = []field{literal("typescript", inv.fields[0].offset)}
 	}
@@ -110,6 +132,12 @@ func (c *walker) netns(w *wrapper, inv invocation) (invocation, bool) {
 func (c *walker) carried(w *wrapper, inv invocation) (invocation, bool) {
 	c.alone(inv, w.name)
 	p := w.grammar.parse(inv.fields[1:], true)
+	for below := 0; below < maxBelow && len(p.operands) > 0 && !hasWord(w.query, p.operands[0].text); below++ {
+		if below == 0 && !hasWord(w.below, p.operands[0].text) {
+			return inv, false
+		}
+		p = w.grammar.parse(p.operands[1:], true)
+	}
 	if len(p.operands) < 2 || !hasWord(w.query, p.operands[0].text) {
 		return inv, false
 	}
@@ -120,8 +148,19 @@ func (c *walker) carried(w *wrapper, inv invocation) (invocation, bool) {
 	if len(p.operands) <= w.skip || p.has("m", "module") {
 		return inv, false
 	}
-	return inv.inner(w, p.operands[w.skip:]), true
+	in := inv.inner(w, p.operands[w.skip:])
+	if first := in.fields[0]; w.name == "hatch" { // hatch run ENV:COMMAND
+		in.fields = append([]field{first.from(strings.LastIndexByte(first.text, ':') + 1)}, in.fields[1:]...)
+	}
+	if len(in.fields) == 1 && strings.ContainsAny(in.fields[0].text, " ;|&") && !in.fields[0].uncertainHead() { // lerna exec 'CODE'
+		c.shellCode(in.fields[0], w.name, &positional{dyn: true}, inv)
+		return inv, false
+	}
+	return in, in.fields[0].text != ""
 }
+
+// maxBelow is how many words may be before the subcommand of a carrier: yarn workspace NAME exec.
+const maxBelow = 2
 
 // confined handles ethos-sandbox run COMMAND, ethos-sandbox work space run NAME -- COMMAND, and
 // ethos-sandbox shell with its code in -c or standard input. The inner command is judged, although

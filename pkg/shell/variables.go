@@ -37,16 +37,25 @@ func usual(value string) bool {
 	for _, dir := range []string{"/usr/bin/", "/bin/", "/usr/local/bin/"} {
 		name = strings.TrimPrefix(name, dir)
 	}
-	name = strings.TrimRight(strings.TrimRight(name, "0123456789."), "-")
-	if len(words) == 1 && strings.Contains(usualAlone, " "+name+" ") {
-		return true
-	}
+	alone := len(words) == 1 && strings.Contains(usualAlone, " "+unversioned(name)+" ")
+	return alone || usualProgram(name) != "" && !strings.Contains(name, "/")
+}
+
+// usualProgram returns the usual program that a name means, without its prefix and its version, or
+// "".
+func usualProgram(name string) string {
+	name = unversioned(name)
 	for i := range len(name) {
 		if (i == 0 || name[i-1] == '-') && strings.Contains(usualPrograms, " "+name[i:]+" ") {
-			return !strings.Contains(name, "/")
+			return name[i:]
 		}
 	}
-	return false
+	return ""
+}
+
+// unversioned returns a name without the version at its end: gcc-13, clang++-18, python3.12.
+func unversioned(name string) string {
+	return strings.TrimRight(strings.TrimRight(name, "0123456789."), "-")
 }
 
 func namesProgram(name string) bool {
@@ -67,8 +76,24 @@ func optionVariable(name string) string {
 		return "man"
 	case "FZF_DEFAULT_OPTS":
 		return "fzf"
+	case "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "JAVA_OPTS", "MAVEN_OPTS", "GRADLE_OPTS", "SBT_OPTS":
+		return "java"
 	}
 	return ""
+}
+
+// codeVariable returns the language of the code that an interpreter or an editor runs at its start
+// because of a variable: lua(1), vim ":help VIMINIT", perl perlrun(1).
+func codeVariable(name string) snippet.Language {
+	switch name {
+	case "LUA_INIT", "LUA_INIT_5_2", "LUA_INIT_5_3", "LUA_INIT_5_4":
+		return snippet.Lua
+	case "VIMINIT", "EXINIT":
+		return snippet.Console
+	case "PERL5DB":
+		return snippet.Perl
+	}
+	return snippet.None
 }
 
 // variables follows the programs that variables name: those in front of a command, and those that
@@ -80,6 +105,8 @@ func (do *doing) variables(inv invocation) {
 		case !a.value.static():
 		case namesProgram(a.name) && !usual(a.value.text):
 			do.shellCode(a.value, a.name+"=", &positional{dyn: true}, inv)
+		case codeVariable(a.name) != snippet.None:
+			do.snippet(inv, a.name+"=", snippet.Read(codeVariable(a.name), a.value.text))
 		case optionVariable(a.name) != "":
 			do.moreOptions(optionVariable(a.name), a.value, inv)
 		case do.by == "make" && (a.name == "MAKEFLAGS" || a.name == "GNUMAKEFLAGS"):

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ethos/pkg/protected"
+	"ethos/pkg/snippet"
 )
 
 // wordEffect lists further effects of a program's words, that is options (without dashes) and
@@ -12,11 +13,15 @@ import (
 type wordEffect struct {
 	name     string
 	runs     string // options whose value is code for a shell
+	again    string // options whose value is code for a shell after the program's name: cargo watch -x test
+	code     string // options whose value is code in language
+	language snippet.Language
 	loads    string // options whose value is a program that is started, or a library that is loaded
 	commas   string // options whose value is a command with commas between its words
 	settings string // options whose value is NAME=VALUE
 	keys     string // the names of settings, as patterns in small letters, whose value is like that of runs, or with "@" of loads
 	options  string // options whose value is more options of the program
+	passes   string // options whose value is one more word of options, or, if it follows a comma, several with commas between
 	embeds   string // the notation in which any word may have code: see embedded
 	writes   string // options whose value is a file that is written
 	reads    string // options whose value is a file that is read, and shown or sent
@@ -28,13 +33,14 @@ type wordEffect struct {
 
 // words records the effects of a program's words according to that table.
 func (do *doing) words(inv invocation) {
-	w := lookup(wordEffects[:], do.by, func(w *wordEffect) string { return w.name })
+	w := findWords(do.by)
 	args := inv.fields[1:]
 	if w == nil || asksOnly(args) {
 		return
 	}
 	found := w.when == ""
 	var operands []field
+	args = append(args[:len(args):len(args)], w.passed(args)...)
 	for i, f := range args {
 		found = found || hasWord(w.when, f.text)
 		do.embedded(w.embeds, f, inv)
@@ -66,23 +72,51 @@ func (do *doing) words(inv invocation) {
 	}
 }
 
+// findWords returns the entry of a name, or nil. A tool that compiles for another machine has its
+// prefix, and it may have a version: aarch64-linux-gnu-gcc-13.
+func findWords(name string) *wordEffect {
+	find := func(name string) *wordEffect {
+		return lookup(wordEffects[:], name, func(w *wordEffect) string { return w.name })
+	}
+	if w := find(name); w != nil {
+		return w
+	}
+	if tool := usualProgram(name); tool != "" {
+		return find(tool)
+	}
+	return nil
+}
+
+// passed returns the options that options of the program pass on: -Xclang -load, -Wl,-plugin,x.so.
+func (w *wordEffect) passed(args []field) (words []field) {
+	for i, f := range args {
+		for option := range strings.FieldsSeq(w.passes) {
+			switch rest, ok := strings.CutPrefix(f.text, "-"+option); {
+			case ok && rest == "" && i+1 < len(args):
+				words = append(words, args[i+1])
+			case ok && rest != "" && rest[0] == ',':
+				words = append(words, commaParts(f.from(len(f.text)-len(rest)+1))...)
+			}
+		}
+	}
+	return words
+}
+
 // wordOption records the effect of one option of a program.
 func (do *doing) wordOption(w *wordEffect, option string, value field, inv invocation) {
-	label := do.by + " -" + option
+	label := w.name + " -" + option
 	has := func(options string) bool { return hasWord(options, option) }
 	switch {
 	case has(w.runs) && value.text != "":
 		do.shellCode(value, label, &positional{dyn: true}, inv)
+	case has(w.again):
+		do.shellCode(join([]field{literal(w.name, value.at(0)), value}), label, &positional{dyn: true}, inv)
+	case has(w.code):
+		do.snippet(inv, label, snippet.Read(w.language, value.text))
 	case has(w.loads):
 		do.loaded(value, label, inv)
 	case has(w.commas):
-		var words []field
-		for at, word := range byComma(value.text) {
-			part := value.from(at)
-			part.text = word
-			words = append(words, part)
-		}
-		do.started(words, label, inv)
+		do.started(commaParts(value), label, inv)
 	case has(w.settings):
 		do.setting(w.keys, value, label, inv)
 	case has(w.options):
@@ -103,6 +137,16 @@ func (w *wordEffect) attaches(word string) bool {
 	}
 	name, _, _ := strings.Cut(word[1:], "=")
 	return !slices.Contains(append(known, strings.Fields(w.commas+" "+w.options+" "+w.writes+" "+w.reads)...), name)
+}
+
+// commaParts returns the words between the commas of a word.
+func commaParts(f field) (words []field) {
+	for at, word := range byComma(f.text) {
+		part := f.from(at)
+		part.text = word
+		words = append(words, part)
+	}
+	return words
 }
 
 // byComma yields the parts of a text between commas, with their offsets.

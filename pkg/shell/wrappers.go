@@ -39,6 +39,7 @@ type wrapper struct {
 	elsewhere bool   // the command runs in an unknown directory, below another root
 	output    string // options whose value is a file that the wrapper writes
 	query     string // words separated by spaces: options with which no command is run; for some kinds the words before it
+	below     string // of wrapCarrier: words before a subcommand: perf sched record
 }
 
 // findWrapper returns the entry of a name, or nil.

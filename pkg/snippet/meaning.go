@@ -49,7 +49,7 @@ var calls = lazy.Value[map[Language]map[string]meaning]{Make: func() map[Languag
 			"str": expands, "realpath": expands, "abspath": expands, "expandvars": expands, "join": joins, "glob": globs, "iglob": globs, "read_text": reads, "input": reads, "truncate": writes, "FileInput": reads,
 		},
 		JavaScript: {
-			"exec": runsText, "execSync": runsText, "spawn": runsWords, "spawnSync": runsWords, "execFile": runsWords, "execFileSync": runsWords, "fork": runsWords, "$": runsText, "Command": runsWords,
+			"exec": runsText, "execSync": runsText, "spawn": runsWords, "spawnSync": runsWords, "execFile": runsWords, "execFileSync": runsWords, "fork": runsWords, "$": runsText, "Command": runsWords, "run": runsWords,
 			"readFile": reads, "readFileSync": reads, "createReadStream": reads, "readTextFile": reads, "readTextFileSync": reads, "file": reads, "openSync": opens, "open": opens,
 			"write": writes, "writeFile": writes, "writeFileSync": writes, "appendFile": writes, "appendFileSync": writes, "createWriteStream": writes, "writeTextFile": writes, "writeTextFileSync": writes, "truncateSync": writes,
 			"unlink": deletes, "unlinkSync": deletes, "rmdir": deletes, "rmdirSync": deletesTree, "rm": deletesTree, "rmSync": deletesTree, "remove": deletesTree, "removeSync": deletesTree, "rimraf": deletesTree, "rimrafSync": deletesTree, "emptyDirSync": deletesTree,
@@ -125,7 +125,7 @@ func (r *reader) result(name string, args []value) value {
 // qualified lists names that only count after one of these prefixes.
 var qualified = lazy.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
-		"run": "subprocess sp", "call": "subprocess sp", "replace": "os", "copy": "shutil FileUtils File", "move": "shutil", "remove": "os Deno fs fse fs-extra File", "link": "os", "join": "path File os.path posixpath",
+		"run": "subprocess sp Deno", "call": "subprocess sp", "replace": "os", "copy": "shutil FileUtils File", "move": "shutil", "remove": "os Deno fs fse fs-extra File", "link": "os", "join": "path File os.path posixpath",
 		"from": "Buffer", "rm": "fs fsp promises FileUtils fs/promises node:fs node:fs/promises", "file": "Bun", "spawn": "pty child_process cp Bun Process Kernel spawn", "glob": "glob Dir", "delete": "File FileUtils",
 		"read": "File IO", "write": "File IO Bun", "new": "File", "resolve": "path", "input": "fileinput", "open": "open File IO io os fs fsp promises Kernel builtins codecs URI gzip", "cp": "fs FileUtils fsp promises", "String": "String", "Command": "Deno",
 		"rename": "os fs File FileUtils fsp", "exec": "exec child_process cp Kernel Process builtins node:child_process", "unlink": "os fs File FileUtils fsp promises node:fs", "symlink": "os fs File FileUtils",

@@ -69,12 +69,33 @@ func (r *reader) primary(i int) (value, int) {
 	case t.is("["):
 		items, after := r.items(i+1, "]")
 		return r.suffixes(value{list: true, items: items}, after)
+	case t.is("{") && r.lang == JavaScript:
+		return r.commandOf(i), i
 	case t.kind == word:
 		return r.named(i)
 	case t.is("<"), t.is("\\"), t.is("!"), t.is("-"):
 		return unknown(), i + 1
 	}
 	return unknown(), i
+}
+
+// commandOf returns the words of a command in an object: new Deno.Command(NAME, {args: […]}),
+// Bun.spawn({cmd: […]}).
+func (r *reader) commandOf(i int) value {
+	for depth := 0; i < len(r.tokens); i++ {
+		switch t := r.at(i); {
+		case t.is("{"):
+			depth++
+		case t.is("}"):
+			if depth--; depth == 0 {
+				return unknown()
+			}
+		case depth == 1 && (t.text == "args" || t.text == "cmd") && r.at(i+1).is(":") && r.at(i+2).is("["):
+			list, _ := r.primary(i + 2)
+			return list
+		}
+	}
+	return unknown()
 }
 
 // named parses a chain of names with calls and indexes.
