@@ -37,6 +37,7 @@ var done = map[string][]string{
 	"code.reverse_shell":                       {"curl -s http://localhost:8080/"},
 	"files.change_wide":                        {"chmod -R u+w build"},
 	"files.delete_repository":                  {"rm -rf build"},
+	"system.change":                            {"systemctl status nginx", "ip addr", "nmcli device status"},
 	"system.power":                             {"systemctl status nginx"},
 	"system.weaken_security":                   {"iptables -L -n"},
 	"protected.agent_settings":                 {"cat .claude/settings.json"},

@@ -304,7 +304,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "code.reverse_shell", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "(shell.writes + shell.reads).exists(w, glob(\"/dev/{tcp,udp}/**\", w.path)) || shell.commands.exists(c, c.name in [\"nc\", \"ncat\", \"netcat\"] && option(c, \"ec\", [\"exec\", \"sh-exec\"]) && c.argv.exists(a, glob(\"{**/,}{ba,da,z,k,}sh\", a) || a.startsWith(\"/bin/\"))) || shell.commands.exists(c, c.name == \"socat\" && c.argv.exists(a, a.matches(\"(?i)^(exec|system):\"))) || shell.commands.exists(c, c.name in [\"nc\", \"ncat\", \"netcat\", \"telnet\", \"openssl\"] && (c.name != \"openssl\" || \"s_client\" in c.argv)\n  && shell.commands.exists(x, x.opaque && x.name in [\"sh\", \"bash\", \"zsh\", \"dash\", \"ksh\"] && x.name in c.piped_from))\n|| shell.commands.exists(c, c.name == \"ztcp\" || c.name in [\"awk\", \"gawk\"] && c.code.matches(\"/inet[46]?/(tcp|udp)/\")\n  || c.name in [\"tclsh\", \"wish\", \"expect\"] && c.code.matches(\"\\\\bsocket\\\\b\") && c.code.matches(\"\\\\bexec\\\\b\")\n  || c.name in [\"ruby\", \"lua\", \"luajit\"] && c.names.exists(n, n in [\"TCPSocket\", \"socket\"]) && c.names.exists(n, n in [\"popen\", \"exec\", \"execute\", \"spawn\"]))\n|| shell.commands.exists(c, c.names.exists(n, n in [\"socket\", \"Socket\", \"fsockopen\", \"TCPSocket\", \"net\", \"INET\", \"socketConnection\", \"connect\"])\n  && (c.names.exists(n, n == \"dup2\") || shell.commands.exists(x, x.name in [\"sh\", \"bash\", \"dash\", \"zsh\", \"ash\", \"ksh\"] && x.line == c.line && x.column == c.column)))",
+			When:      "(shell.writes + shell.reads).exists(w, glob(\"/dev/{tcp,udp}/**\", w.path)) || shell.commands.exists(c, c.name in [\"nc\", \"ncat\", \"netcat\"] && option(c, \"ec\", [\"exec\", \"sh-exec\"]) && c.argv.exists(a, glob(\"{**/,}{ba,da,z,k,}sh\", a) || a.startsWith(\"/bin/\"))) || shell.commands.exists(c, c.name == \"socat\" && c.argv.exists(a, a.matches(\"(?i)(^|!!)(exec|system|shell):\"))) || shell.commands.exists(c, c.name in [\"nc\", \"ncat\", \"netcat\", \"telnet\", \"openssl\"] && (c.name != \"openssl\" || \"s_client\" in c.argv)\n  && shell.commands.exists(x, x.opaque && x.name in [\"sh\", \"bash\", \"zsh\", \"dash\", \"ksh\"] && x.name in c.piped_from))\n|| shell.commands.exists(c, c.name == \"ztcp\" || c.name in [\"awk\", \"gawk\"] && c.code.matches(\"/inet[46]?/(tcp|udp)/\")\n  || c.name in [\"tclsh\", \"wish\", \"expect\"] && c.code.matches(\"\\\\bsocket\\\\b\") && c.code.matches(\"\\\\bexec\\\\b\")\n  || c.name in [\"ruby\", \"lua\", \"luajit\"] && c.names.exists(n, n in [\"TCPSocket\", \"socket\"]) && c.names.exists(n, n in [\"popen\", \"exec\", \"execute\", \"spawn\"]))\n|| shell.commands.exists(c, c.names.exists(n, n in [\"socket\", \"Socket\", \"fsockopen\", \"TCPSocket\", \"net\", \"INET\", \"socketConnection\", \"connect\"])\n  && (c.names.exists(n, n == \"dup2\") || shell.commands.exists(x, x.name in [\"sh\", \"bash\", \"dash\", \"zsh\", \"ash\", \"ksh\"] && x.line == c.line && x.column == c.column)))",
 			Message:   "This connects a shell or a raw socket to another machine.",
 			Remedy:    "Use a named tool for the transfer, such as `curl -d @out.json http://localhost:8080/`, under the network rules.",
 			Protected: true,
@@ -412,8 +412,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "027725f7e6ee1a32d7df947535a25e60e127d6b2ae79b2f200d77600a2e42cca",
-		from:   10971, to: 16122,
+		digest: "3eb50c5b79da9b6518d5a2ba0c99162fd21324a3bdb4a37fd1901d8a61206ffe",
+		from:   10971, to: 16133,
 	},
 	{
 		policy: Policy{
@@ -462,7 +462,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1254d86da059afd9d530d49c28e9eafaf08a63077fcc4b1762001d6eb2b56b01",
-		from:   16122, to: 17091,
+		from:   16133, to: 17102,
 	},
 	{
 		policy: Policy{
@@ -480,7 +480,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "fb4f33484dc994cd1048b857e6b675f95f4866931571bb115210a89d20baff14",
-		from:   17091, to: 17415,
+		from:   17102, to: 17426,
 	},
 	{
 		policy: Policy{
@@ -543,7 +543,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "actor", "shell"},
 		digest: "d89669fe1fba6a076caa7910c4cee4d87279cec5333585773ec76e6e970a07fc",
-		from:   17415, to: 19204,
+		from:   17426, to: 19215,
 	},
 	{
 		policy: Policy{
@@ -616,13 +616,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "4e4128f052bc407ba89a193ca27fb191e54a3cb6f9ed9dd4f1ced4de7b9330c2",
-		from:   19204, to: 21084,
+		from:   19215, to: 21095,
 	},
 	{
 		policy: Policy{
 			ID: "code.named_program", Pack: "core", Principle: "readable-intent", Effect: "ask",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, glob(\"{./,../,/tmp/,/var/tmp/}**\", c.path) && c.within.exists(w, w == \"tar\" || w.matches(\"^(make )?[A-Z0-9_]+=$|^(apt(-get|-cache|itude)?|bazel(isk)?|cabal|cargo|cc|c[+][+]|g[c+][c+]|clang([+][+])?|cmake|dpkg|gawk|ghc|go|install|man|(gcc-)?(ar|nm|ranlib)|ld([.](lld|gold))?|meson|mosh|p?npm|ocaml(opt|c|find)?|rpm(query)?|rsync|rustc|rustdoc|scp|sftp|sort|ssh(-add|-keygen)?|stack|svn|tcpdump|wget) -\"))) || shell.commands.exists(c, c.name == \"go\" && \"env\" in c.argv && \"-w\" in c.argv && c.argv.exists(a, a.matches(\"^(CC|CXX|AR|FC|GCCGO|PKG_CONFIG|GOFLAGS|GOTOOLCHAIN)=\")))",
+			When:      "shell.commands.exists(c, (glob(\"{{./,../,/tmp/,/var/tmp/}**,[A-Za-z0-9_.]*/**/*}\", c.path) && !c.path.startsWith(\"device-specs/\") || glob(\"/**\", c.path) && under(c.path, action.workspace))\n  && c.within.exists(w, w == \"tar\" || w.matches(\"^(make )?[A-Z0-9_]+=$|^bazel(isk)? -run_under$|^(apt(-get|-cache|itude)?|cabal|cargo|cc|c[+][+]|g[c+][c+]|clang([+][+])?|cmake|dpkg|gawk|ghc|go|install|man|(gcc-)?(ar|nm|ranlib)|ld([.](lld|gold))?|meson|mosh|p?npm|ocaml(opt|c|find)?|openssl|rpm(query)?|rsync|rustc|rustdoc|scp|sftp|sort|ssh(-add|-keygen)?|stack|svn|tcpdump|wget) -\")))\n|| shell.commands.exists(c, glob(\"{*-,}{cc,c++,gcc,g++,gfortran}{,-*}\", c.name) && c.argv.exists(a, glob(\"{-,--}specs=*\", a)\n  && !a.matches(\"specs=(aprofile-(validation|ve)|cycfg|gloss|htif|iq80310|linux|nano|nosys|picolibc(pp)?|pid|rdimon(-v2m)?|rdpmon|redboot|semihost|sim|sys[.]qemu|tirtos)[.]specs$|specs=[$]\")))\n|| shell.commands.exists(c, c.name == \"go\" && \"env\" in c.argv && \"-w\" in c.argv && c.argv.exists(a, a.matches(\"^(CC|CXX|AR|FC|GCCGO|PKG_CONFIG|GOFLAGS|GOTOOLCHAIN)=\")))",
 			Message:   "A tool would start or load a program of the work space in place of one of the system.",
 			Remedy:    "Run that program by itself, for example `./x`, where it can be read, or name a tool of the system, as in `make CC=clang`.",
 			Protected: true,
@@ -631,8 +631,17 @@ var shippedPolicies = []shippedPolicy{
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
-				need{op: matches, fact: 32 /* Command.path */, value: "{./,../,/tmp/,/var/tmp/}**"},
+				need{op: anyOf, of: []need{
+					need{op: matches, fact: 32 /* Command.path */, value: "{{./,../,/tmp/,/var/tmp/}**,[A-Za-z0-9_.]*/**/*}"},
+					need{op: matches, fact: 32 /* Command.path */, value: "/**"},
+				}},
 				need{op: someValue, fact: 43 /* Command.within */},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: matches, fact: 31 /* Command.name */, value: "{*-,}{cc,c++,gcc,g++,gfortran}{,-*}"},
+				need{op: someValue, fact: 39 /* Command.argv */},
+				need{op: matches, fact: 39 /* Command.argv */, value: "{-,--}specs=*"},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -642,19 +651,19 @@ var shippedPolicies = []shippedPolicy{
 				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 		}},
-		reads:  []string{"shell"},
-		digest: "9bd9b44b1ae0722c0d10db1a3f52e12d0b91eebdd79a21cd02bf89bfb3d9d7ba",
-		from:   21084, to: 22684,
+		reads:  []string{"action", "shell"},
+		digest: "db0a2f5a4868cc0c3e37ae4fc850e85af988d55f73977aa978a14b8e6af11e72",
+		from:   21095, to: 23878,
 	},
 	{
 		policy: Policy{
 			ID: "code.environment_program", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PERL5OPT\", \"PYTHONSTARTUP\"]\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name in [\"NODE_OPTIONS\", \"RUBYOPT\"] && a.value.matches(\"(^| )(-r|--require|--import|--loader)[ =]?\\\\S\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
+			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PERL5OPT\", \"PYTHONSTARTUP\"]\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name in [\"NODE_OPTIONS\", \"RUBYOPT\"] && a.value.matches(\"(^| )(-r|--require|--import|--loader)[ =]?\\\\S\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name == \"hash\" && option(c, \"p\", []) || c.name == \"enable\" && option(c, \"f\", [])\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name == \"kitty\" && \"send-text\" in c.argv || c.name == \"wezterm\" && \"send-text\" in c.argv || c.name == \"zellij\" && c.argv.exists(a, a in [\"write\", \"write-chars\"])\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
 			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
 			Remedy:    "Run that program by itself, where it can be read.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 292, Column: 5,
+			File:      "pack:core/code.yaml", Line: 295, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -704,6 +713,8 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "cargo"},
 					need{op: someValue, fact: 39 /* Command.argv */},
 				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "hash"},
+				need{op: equals, fact: 31 /* Command.name */, value: "enable"},
 				need{op: equals, fact: 31 /* Command.name */, value: "rg"},
 				need{op: equals, fact: 31 /* Command.name */, value: "ripgrep"},
 				need{op: equals, fact: 31 /* Command.name */, value: "bash"},
@@ -715,6 +726,22 @@ var shippedPolicies = []shippedPolicy{
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "tar"},
 					need{op: someValue, fact: 39 /* Command.argv */},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "kitty"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "send-text"},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "wezterm"},
+					need{op: equals, fact: 39 /* Command.argv */, value: "send-text"},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "zellij"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "write"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "write-chars"},
+					}},
 				}},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "xdotool"},
@@ -733,8 +760,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "9084a94c86ef86be704ef81c14ca735a972acc599e37dfbb51b61462e2608cf0",
-		from:   22684, to: 26731,
+		digest: "51be4fb266d0c9a7fbf697202c1aa645af2cdf6115ad499ec34edd470c36361b",
+		from:   23878, to: 28880,
 	},
 	{
 		policy: Policy{
@@ -744,7 +771,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts ethos-sandbox inside ethos-sandbox, where no second boundary can be made.",
 			Remedy:    "Run the command itself, for example `make`; it is inside the boundary already.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 350, Column: 5,
+			File:      "pack:core/code.yaml", Line: 365, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -762,7 +789,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "ethos", "shell"},
 		digest: "9e502ec93e7d70840ac9b64d346c5cee1e1d5a6d2868f01948a81c3a0cc875f0",
-		from:   26731, to: 27594,
+		from:   28880, to: 29743,
 	},
 	{
 		policy: Policy{
@@ -818,7 +845,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "77e874aced0f7869aa3f42ad721f124bb5b64d307cd1dd066b8da6a2e3d5be90",
-		from:   27594, to: 31765,
+		from:   29743, to: 33914,
 	},
 	{
 		policy: Policy{
@@ -840,7 +867,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "17f5bb408f4c38e100d0180651c2a19a3ef4dce06e4867ec29d2d4b6fa172a3f",
-		from:   31765, to: 32633,
+		from:   33914, to: 34782,
 	},
 	{
 		policy: Policy{
@@ -855,7 +882,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "unlisted_delete"},
 		reads:  []string{"shell"},
 		digest: "d34c4a3ac27ded8c5201dee035f76ba05f58094ca1930f344e7222f871499bc4",
-		from:   32633, to: 32701,
+		from:   34782, to: 34850,
 	},
 	{
 		policy: Policy{
@@ -888,7 +915,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   32701, to: 33640,
+		from:   34850, to: 35789,
 	},
 	{
 		policy: Policy{
@@ -940,7 +967,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   33640, to: 35001,
+		from:   35789, to: 37150,
 	},
 	{
 		policy: Policy{
@@ -1055,7 +1082,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "abcb27fc8670473003e0d6ba847118ce91145062613c9014d09df35dba081b5c",
-		from:   35001, to: 44743,
+		from:   37150, to: 46892,
 	},
 	{
 		policy: Policy{
@@ -1083,7 +1110,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   44743, to: 45971,
+		from:   46892, to: 48120,
 	},
 	{
 		policy: Policy{
@@ -1152,7 +1179,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7cdc99ac91249cb5b56ae4b34132354da26a5b7171377b113c922d6442ddff8a",
-		from:   45971, to: 47977,
+		from:   48120, to: 50126,
 	},
 	{
 		policy: Policy{
@@ -1179,7 +1206,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   47977, to: 48666,
+		from:   50126, to: 50815,
 	},
 	{
 		policy: Policy{
@@ -1197,7 +1224,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   48666, to: 48901,
+		from:   50815, to: 51050,
 	},
 	{
 		policy: Policy{
@@ -1220,7 +1247,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "0a6d92316098bd2fa0001268036ca793c5a4cc1d00cc01eb89924a256830c5c6",
-		from:   48901, to: 49339,
+		from:   51050, to: 51488,
 	},
 	{
 		policy: Policy{
@@ -1238,7 +1265,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   49339, to: 49569,
+		from:   51488, to: 51718,
 	},
 	{
 		policy: Policy{
@@ -1267,7 +1294,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   49569, to: 50587,
+		from:   51718, to: 52736,
 	},
 	{
 		policy: Policy{
@@ -1286,7 +1313,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   50587, to: 50976,
+		from:   52736, to: 53125,
 	},
 	{
 		policy: Policy{
@@ -1307,7 +1334,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "ad5ed5bd13f46c3cf219cd88301ae19dd0b12905d09c29836513afddca407e28",
-		from:   50976, to: 51527,
+		from:   53125, to: 53676,
 	},
 	{
 		policy: Policy{
@@ -1382,7 +1409,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "11e0e050d8890956e147f0dbf49a9fbbaec00b85f89dc78b85c8207a8a2cf814",
-		from:   51527, to: 55428,
+		from:   53676, to: 57577,
 	},
 	{
 		policy: Policy{
@@ -1416,7 +1443,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "3f4bac8c3f0796f867ca128d3908a8d58c357e0cb886a569ab6c262184e44661",
-		from:   55428, to: 57118,
+		from:   57577, to: 59267,
 	},
 	{
 		policy: Policy{
@@ -1452,7 +1479,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   57118, to: 58904,
+		from:   59267, to: 61053,
 	},
 	{
 		policy: Policy{
@@ -1491,7 +1518,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "c2d39f55ec8d4097e15e4706fcf76c55a2d125a19008e2546aaa412e1362dd4b",
-		from:   58904, to: 61154,
+		from:   61053, to: 63303,
 	},
 	{
 		policy: Policy{
@@ -1554,7 +1581,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "7ff7287ddc75c2b506e5b0370f1042d9da7e3d0af30cebeccebddb68385cd879",
-		from:   61154, to: 62771,
+		from:   63303, to: 64920,
 	},
 	{
 		policy: Policy{
@@ -1657,7 +1684,247 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "de09be8ccaf9b9e9b1135d1db4bf4723e43cf74e41cd1886d3b61bde1696fe15",
-		from:   62771, to: 68909,
+		from:   64920, to: 71058,
+	},
+	{
+		policy: Policy{
+			ID: "system.change", Pack: "core", Principle: "person-decides", Effect: "ask",
+			On:        []string{"exec", "shell"},
+			When:      "shell.commands.exists(c, c.name == \"systemctl\" && c.argv.exists(a, a in [\"stop\", \"disable\", \"mask\", \"kill\", \"isolate\", \"set-property\", \"set-default\", \"revert\", \"clean\", \"freeze\"])\n  || c.name in [\"service\", \"rc-service\", \"initctl\"] && c.argv.exists(a, a == \"stop\") || c.name == \"rc-update\" && c.argv.exists(a, a in [\"add\", \"del\", \"delete\"])\n  || c.name == \"launchctl\" && c.argv.exists(a, a in [\"unload\", \"bootout\", \"stop\", \"kill\", \"disable\", \"remove\"])\n  || c.name == \"ip\" && !c.argv.exists(a, a in [\"show\", \"list\", \"lst\", \"ls\", \"get\", \"monitor\", \"help\"])\n    && (c.argv.exists(a, a in [\"set\", \"add\", \"del\", \"delete\", \"change\", \"replace\", \"append\", \"prepend\", \"flush\", \"up\", \"down\", \"restore\", \"attach\", \"modify\"])\n      || size(c.argv) > 3 && (c.argv[2].matches(\"^(ad?|de?|dele.*|ch?|cha.*|rep.*|app?.*|fl?.*|f)$\") || c.argv[1].matches(\"^l(i|in|ink)?$\") && c.argv[2] in [\"s\", \"se\"]))\n  || c.name == \"nmcli\" && !c.argv.exists(a, a in [\"show\", \"list\", \"status\", \"monitor\", \"help\"])\n    && c.argv.exists(a, a in [\"on\", \"off\", \"up\", \"down\", \"add\", \"delete\", \"modify\", \"clone\", \"edit\", \"import\", \"set\", \"connect\", \"disconnect\", \"reapply\", \"hotspot\", \"of\", \"do\", \"del\", \"mod\"])\n  || c.name in [\"iptables\", \"ip6tables\", \"ebtables\", \"arptables\"] && option(c, \"AIRNE\", [\"append\", \"insert\", \"replace\", \"new-chain\", \"rename-chain\"])\n  || c.name == \"nft\" && c.argv.exists(a, a in [\"add\", \"insert\", \"replace\", \"create\", \"rename\", \"import\"]) && !option(c, \"ch\", [\"check\", \"help\"])\n  || c.name == \"ufw\" && c.argv.exists(a, a in [\"enable\", \"allow\", \"deny\", \"reject\", \"limit\", \"default\", \"insert\", \"route\"])\n  || c.name == \"firewall-cmd\" && c.argv.exists(a, a.matches(\"^--(add|set|change|new|delete|complete-reload|runtime-to-permanent)(-|$)\"))\n  || c.name == \"tc\" && c.argv.exists(a, a in [\"add\", \"del\", \"delete\", \"change\", \"replace\", \"link\"])\n  || c.name in [\"swapoff\", \"swapon\"] && size(c.argv) > 1 && !c.argv.exists(a, a in [\"--show\", \"-s\", \"--summary\", \"-h\", \"--help\", \"-V\", \"--version\"] || a.startsWith(\"--show=\"))\n  || c.name == \"hostname\" && (c.argv.exists(a, a in [\"-b\", \"--boot\", \"-F\", \"--file\"]) || size(c.argv.filter(a, !a.startsWith(\"-\"))) > 1)\n  || c.name == \"hostnamectl\" && (c.argv.exists(a, a.startsWith(\"set-\")) || size(c.argv) > 2 && c.argv[1].matches(\"^(hostname|icon-name|chassis|deployment|location)$\"))\n  || c.name == \"timedatectl\" && c.argv.exists(a, a.startsWith(\"set-\") || a in [\"ntp-servers\", \"revert\"])\n  || c.name == \"localectl\" && c.argv.exists(a, a.startsWith(\"set-\"))\n  || c.name == \"date\" && (c.argv.exists(a, a.matches(\"^(-u*s|--set(=|$))\")) || size(c.argv) == 2 && c.argv[1].matches(\"^[0-9]{8,12}([.][0-9]{2})?$\"))\n  || c.name == \"hwclock\" && option(c, \"wsa\", [\"systohc\", \"hctosys\", \"set\", \"adjust\", \"systz\", \"setepoch\"])\n  || c.name == \"ifconfig\" && size(c.argv.filter(a, !a.startsWith(\"-\"))) > 2 || c.name in [\"ifup\", \"ifdown\"] && size(c.argv) > 1\n  || c.name == \"route\" && c.argv.exists(a, a in [\"add\", \"del\", \"delete\", \"change\", \"flush\"])\n  || c.name == \"arp\" && option(c, \"ds\", [\"delete\", \"set\"])\n  || c.name == \"rfkill\" && c.argv.exists(a, a in [\"block\", \"unblock\", \"toggle\"])\n  || c.name in [\"resolvectl\", \"systemd-resolve\"] && (c.argv.exists(a, a == \"revert\" || a.startsWith(\"--set-\")) || size(c.argv.filter(a, !a.startsWith(\"-\"))) > 3 && c.argv[1].matches(\"^(dns|domain|default-route|llmnr|mdns|dnssec|dnsovertls|nta)$\"))\n  || c.name == \"wg-quick\" && c.argv.exists(a, a in [\"up\", \"down\"]) || c.name == \"wg\" && c.argv.exists(a, a in [\"set\", \"setconf\", \"addconf\", \"syncconf\"])\n  || c.name in [\"update-alternatives\", \"alternatives\"] && option(c, \"\", [\"set\", \"install\", \"remove\", \"remove-all\", \"auto\", \"config\", \"set-selections\"])\n  || c.name == \"networksetup\" && c.argv.exists(a, a.matches(\"^-(set|remove|create|delete|switch)\")) || c.name == \"scutil\" && option(c, \"\", [\"set\"])\n  || c.name == \"journalctl\" && c.argv.exists(a, a.startsWith(\"--vacuum-\")) || c.name == \"dmesg\" && option(c, \"Cc\", [\"clear\", \"read-clear\"])\n  || c.name == \"gsettings\" && c.argv.exists(a, a in [\"set\", \"reset\", \"reset-recursively\"]) || c.name == \"dconf\" && c.argv.exists(a, a in [\"write\", \"reset\", \"load\"])\n  || c.name == \"xdg-mime\" && size(c.argv) > 2 && c.argv[1] in [\"default\", \"install\", \"uninstall\"] || c.name == \"xdg-settings\" && c.argv.exists(a, a == \"set\")\n  || c.name == \"defaults\" && c.argv.exists(a, a in [\"write\", \"delete\", \"import\"]))",
+			Message:   "This changes the machine or the person's desktop: a service, the network, the clock, swap, a name, a default program.",
+			Remedy:    "Look first with the form that only reads (`systemctl status`, `ip addr`, `nmcli device status`); start or restart only the service you work on, and leave the rest to the person.",
+			Protected: true,
+			File:      "pack:core/processes.yaml", Line: 86, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 19 /* Shell.commands */},
+			need{op: anyOf, of: []need{
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "systemctl"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "stop"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "disable"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "mask"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "kill"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "isolate"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "set-property"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "set-default"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "revert"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "clean"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "freeze"},
+					}},
+				}},
+				need{op: all, of: []need{
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 31 /* Command.name */, value: "service"},
+						need{op: equals, fact: 31 /* Command.name */, value: "rc-service"},
+						need{op: equals, fact: 31 /* Command.name */, value: "initctl"},
+					}},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: equals, fact: 39 /* Command.argv */, value: "stop"},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "rc-update"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "add"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "del"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "delete"},
+					}},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "launchctl"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "unload"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "bootout"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "stop"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "kill"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "disable"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "remove"},
+					}},
+				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "ip"},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "nmcli"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "on"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "off"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "up"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "down"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "add"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "delete"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "modify"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "clone"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "edit"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "import"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "set"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "connect"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "disconnect"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "reapply"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "hotspot"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "of"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "do"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "del"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "mod"},
+					}},
+				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "iptables"},
+				need{op: equals, fact: 31 /* Command.name */, value: "ip6tables"},
+				need{op: equals, fact: 31 /* Command.name */, value: "ebtables"},
+				need{op: equals, fact: 31 /* Command.name */, value: "arptables"},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "nft"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "add"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "insert"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "replace"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "create"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "rename"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "import"},
+					}},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "ufw"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "enable"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "allow"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "deny"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "reject"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "limit"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "default"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "insert"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "route"},
+					}},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "firewall-cmd"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "tc"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "add"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "del"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "delete"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "change"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "replace"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "link"},
+					}},
+				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "swapoff"},
+				need{op: equals, fact: 31 /* Command.name */, value: "swapon"},
+				need{op: equals, fact: 31 /* Command.name */, value: "hostname"},
+				need{op: equals, fact: 31 /* Command.name */, value: "hostnamectl"},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "timedatectl"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "localectl"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "date"},
+				need{op: equals, fact: 31 /* Command.name */, value: "hwclock"},
+				need{op: equals, fact: 31 /* Command.name */, value: "ifconfig"},
+				need{op: equals, fact: 31 /* Command.name */, value: "ifup"},
+				need{op: equals, fact: 31 /* Command.name */, value: "ifdown"},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "route"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "add"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "del"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "delete"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "change"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "flush"},
+					}},
+				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "arp"},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "rfkill"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "block"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "unblock"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "toggle"},
+					}},
+				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "resolvectl"},
+				need{op: equals, fact: 31 /* Command.name */, value: "systemd-resolve"},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "wg-quick"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "up"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "down"},
+					}},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "wg"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "set"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "setconf"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "addconf"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "syncconf"},
+					}},
+				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "update-alternatives"},
+				need{op: equals, fact: 31 /* Command.name */, value: "alternatives"},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "networksetup"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "scutil"},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "journalctl"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "dmesg"},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "gsettings"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "set"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "reset"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "reset-recursively"},
+					}},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "dconf"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "write"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "reset"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "load"},
+					}},
+				}},
+				need{op: equals, fact: 31 /* Command.name */, value: "xdg-mime"},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "xdg-settings"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: equals, fact: 39 /* Command.argv */, value: "set"},
+				}},
+				need{op: all, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "defaults"},
+					need{op: someValue, fact: 39 /* Command.argv */},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 39 /* Command.argv */, value: "write"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "delete"},
+						need{op: equals, fact: 39 /* Command.argv */, value: "import"},
+					}},
+				}},
+			}},
+		}},
+		reads:  []string{"shell"},
+		digest: "782c8f9dd4f2296b4e34c9f7569152ef4613116fd5bc9813d3ede4df7135b8d2",
+		from:   71058, to: 86168,
 	},
 	{
 		policy: Policy{
@@ -1716,7 +1983,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8cb2a2d1b986690a88eae2b56d82dadb4ccd506501c75b6c0d37baa889fe0b28",
-		from:   68909, to: 70585,
+		from:   86168, to: 87844,
 	},
 	{
 		policy: Policy{
@@ -1739,7 +2006,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.agent_settings", "shell"},
 		digest: "bca47f1b145ed4b84c3bd463ef9e93da22989b7e125927b3e706cf99142e4b62",
-		from:   70585, to: 71094,
+		from:   87844, to: 88353,
 	},
 	{
 		policy: Policy{
@@ -1762,13 +2029,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos", "shell"},
 		digest: "d7508d6dbc51fd17e4a02c4df9642bcf4c3a141f4d957d6921432c962a37a5f8",
-		from:   71094, to: 71576,
+		from:   88353, to: 88835,
 	},
 	{
 		policy: Policy{
 			ID: "protected.persistence", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "(files.exists(f, f.protected == \"shell-startup\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, paths.shell_startup) || touches(shell.writes, [\"~/.ssh/{authorized_keys,authorized_keys2,config,rc,environment}\", \"/etc/{passwd,shadow,sudoers,sudoers.d/**}\"]))\n  && !(shell.writes.exists(w, w.by == \"chmod\") && shell.writes.all(w, w.op == \"mode\" && w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[46]00$|^go(-|=$)|^go-rwx$\"))))\n|| shell.commands.exists(c, c.name == \"crontab\" && !option(c, \"l\", []) && !c.argv.exists(a, a in [\"--help\", \"-V\"])\n  || c.name in [\"at\", \"batch\"] && !option(c, \"lVcd\", []) && !c.argv.exists(a, a == \"--help\")\n  || c.name == \"systemctl\" && c.argv.exists(a, a in [\"enable\", \"link\", \"edit\", \"preset\", \"set-environment\", \"import-environment\"])\n  || c.name == \"launchctl\" && c.argv.exists(a, a in [\"load\", \"bootstrap\", \"submit\", \"enable\"])\n  || c.name == \"loginctl\" && c.argv.exists(a, a == \"enable-linger\")\n  || c.name in [\"update-rc.d\", \"chkconfig\", \"schtasks\"]\n  || c.name in [\"dbus-send\", \"busctl\", \"gdbus\"] && c.argv.exists(a, a.contains(\"org.freedesktop.systemd1\")) && c.argv.exists(a, a.matches(\"(Start|Enable|Stop|Restart|Reload|Mask|Link|Kill|SetUnit|Reboot|PowerOff|StartTransient)\")))",
+			When:      "(files.exists(f, f.protected == \"shell-startup\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, paths.shell_startup) || touches(shell.writes, [\"~/.ssh/{authorized_keys,authorized_keys2,config,rc,environment}\", \"/etc/{passwd,shadow,sudoers,sudoers.d/**}\"]))\n  && !(shell.writes.exists(w, w.by == \"chmod\") && shell.writes.all(w, w.op == \"mode\" && w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[46]00$|^go(-|=$)|^go-rwx$\"))))\n|| shell.commands.exists(c, c.name == \"crontab\" && !option(c, \"l\", []) && !c.argv.exists(a, a in [\"--help\", \"-V\"])\n  || c.name in [\"at\", \"batch\"] && !option(c, \"lVcd\", []) && !c.argv.exists(a, a == \"--help\")\n  || c.name == \"systemctl\" && c.argv.exists(a, a in [\"enable\", \"link\", \"edit\", \"preset\", \"set-environment\", \"import-environment\"])\n  || c.name == \"launchctl\" && c.argv.exists(a, a in [\"load\", \"bootstrap\", \"submit\", \"enable\"])\n  || c.name == \"loginctl\" && c.argv.exists(a, a == \"enable-linger\")\n  || c.name in [\"update-rc.d\", \"chkconfig\", \"schtasks\"]\n  || \"systemd-run\" in c.wrappers && c.raw.matches(\"--(on-(active|boot|startup|unit|calendar|clock|timezone)|(timer|path|socket)-property)\")\n  || c.name in [\"dbus-send\", \"busctl\", \"gdbus\"] && c.argv.exists(a, a.contains(\"org.freedesktop.systemd1\")) && c.argv.exists(a, a.matches(\"(Start|Enable|Stop|Restart|Reload|Mask|Link|Kill|SetUnit|Reboot|PowerOff|StartTransient)\")))",
 			Message:   "This leaves something behind that runs later by itself, outside the sandbox{paths}.",
 			Remedy:    "Start what the task needs in this session, in the foreground.",
 			Protected: true,
@@ -1827,6 +2094,7 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "update-rc.d"},
 					need{op: equals, fact: 31 /* Command.name */, value: "chkconfig"},
 					need{op: equals, fact: 31 /* Command.name */, value: "schtasks"},
+					need{op: equals, fact: 42 /* Command.wrappers */, value: "systemd-run"},
 					need{op: all, of: []need{
 						need{op: anyOf, of: []need{
 							need{op: equals, fact: 31 /* Command.name */, value: "dbus-send"},
@@ -1840,8 +2108,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"files", "paths.shell_startup", "shell"},
-		digest: "fb209818efcc20df4e2b5e93a0331e975955ea0951b0600cb1830ec220f1fff4",
-		from:   71576, to: 76437,
+		digest: "c16c098228f6c7ed5eb06e6cd7de1728e8958edaccead59ee8923b002cb0e186",
+		from:   88835, to: 93942,
 	},
 	{
 		policy: Policy{
@@ -1851,7 +2119,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This reaches for the sandbox or the kernel around the command.",
 			Remedy:    "Work inside the boundary; what the task lacks is declared in repo_config.yaml by the person.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 141, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 144, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1915,7 +2183,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   76437, to: 79739,
+		from:   93942, to: 97244,
 	},
 	{
 		policy: Policy{
@@ -1925,7 +2193,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 188, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 191, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1939,7 +2207,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "24cad162a574b4519d1d4977709f5752b3db85be0493036f5d302ea6841718d7",
-		from:   79739, to: 83894,
+		from:   97244, to: 101399,
 	},
 	{
 		policy: Policy{
@@ -1949,7 +2217,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts another agent without its guards, or changes what one runs.",
 			Remedy:    "Do the work in this session; a person starts other agents and sets them up.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 210, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 213, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1969,13 +2237,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   83894, to: 85915,
+		from:   101399, to: 103420,
 	},
 	{
 		policy: Policy{
 			ID: "runtime.network_requires_approval", Pack: "core", Principle: "security-by-design", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "!actor.admin_approved && !(capabilities.network.mode in [\"proxy\", \"host\"] && capabilities.granted_by.exists(g, g.startsWith(\"repo_config.yaml:sandbox.network_tools\"))) && (capabilities.network.mode in [\"proxy\", \"host\"]\n  || shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"aria2c\", \"http\", \"https\", \"xh\", \"ftp\", \"lftp\", \"scp\", \"sftp\", \"ssh\", \"rclone\", \"nc\", \"ncat\", \"netcat\", \"socat\", \"telnet\"]\n    && remote(c)\n    || c.name == \"rclone\" && c.argv.exists(a, a.matches(\"^:?[A-Za-z0-9_-]{2,}[A-Za-z0-9_,=-]*:\"))\n    || c.name in [\"rsync\", \"sshfs\", \"ssh-copy-id\", \"mosh\", \"autossh\"] && hosts(c).exists(h, !loopback(h))))",
+			When:      "!actor.admin_approved && !(capabilities.network.mode in [\"proxy\", \"host\"] && capabilities.granted_by.exists(g, g.startsWith(\"repo_config.yaml:sandbox.network_tools\"))) && (capabilities.network.mode in [\"proxy\", \"host\"]\n  || shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"aria2c\", \"http\", \"https\", \"xh\", \"ftp\", \"lftp\", \"scp\", \"sftp\", \"ssh\", \"rclone\", \"nc\", \"ncat\", \"netcat\", \"socat\", \"telnet\"]\n    && remote(c)\n    || c.name == \"rclone\" && c.argv.exists(a, a.matches(\"^:?[A-Za-z0-9_-]{2,}[A-Za-z0-9_,=-]*:\"))\n    || c.name in [\"rsync\", \"sshfs\", \"ssh-copy-id\", \"mosh\", \"autossh\", \"openssl\"] && hosts(c).exists(h, !loopback(h))))",
 			Message:   "This needs the network, which nobody approved{needs}.",
 			Remedy:    "Work from what is in the work space and the caches; {declare}.",
 			Protected: true,
@@ -2013,12 +2281,13 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "ssh-copy-id"},
 					need{op: equals, fact: 31 /* Command.name */, value: "mosh"},
 					need{op: equals, fact: 31 /* Command.name */, value: "autossh"},
+					need{op: equals, fact: 31 /* Command.name */, value: "openssl"},
 				}},
 			}},
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
-		digest: "f798e0a3c081fdb14921edd452a6bcc3d8db4c93e6767b64bcacfc1da6dd485c",
-		from:   85915, to: 87851,
+		digest: "cb04d25177ba9ee753bc10c669ea63699238efaab5b958ffecb6ca472d3d0780",
+		from:   103420, to: 105369,
 	},
 	{
 		policy: Policy{
@@ -2028,12 +2297,12 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This connects to {unlisted}, which is not among the names that the network is approved for.",
 			Remedy:    "Use a name of the list in facts.capabilities.network.allow_domains; {allow}.",
 			Protected: true,
-			File:      "pack:core/runtime.yaml", Line: 49, Column: 5,
+			File:      "pack:core/runtime.yaml", Line: 52, Column: 5,
 		},
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   87851, to: 88232,
+		from:   105369, to: 105750,
 	},
 	{
 		policy: Policy{
@@ -2043,12 +2312,12 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Where this connects cannot be told from its words ({unseen}), so it cannot be compared with the names that the network is approved for.",
 			Remedy:    "Write the address out in the command, without a variable and without a file of options or addresses.",
 			Protected: true,
-			File:      "pack:core/runtime.yaml", Line: 109, Column: 5,
+			File:      "pack:core/runtime.yaml", Line: 112, Column: 5,
 		},
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   88232, to: 88541,
+		from:   105750, to: 106059,
 	},
 	{
 		policy: Policy{
@@ -2058,7 +2327,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A managed tool would run with more than the catalog declares for it, or without a bound of time and memory.",
 			Remedy:    "Run the tool with the catalog's own profile, or widen it in repo_config.yaml, where the widening is on record.",
 			Protected: true,
-			File:      "pack:core/runtime.yaml", Line: 142, Column: 5,
+			File:      "pack:core/runtime.yaml", Line: 145, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: equals, fact: 13 /* Tool.managed */, value: "true"},
@@ -2066,7 +2335,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   88541, to: 91854,
+		from:   106059, to: 109372,
 	},
 	{
 		policy: Policy{
@@ -2213,7 +2482,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "paths.credential_files", "paths.credentials", "paths.machine_secrets", "paths.service_credentials", "shell"},
 		digest: "1dd4afd2297b9db6311d557a02b3eb81efba9d6ab8fc2e46e8a485ad4f30c927",
-		from:   91854, to: 104305,
+		from:   109372, to: 121823,
 	},
 	{
 		policy: Policy{
@@ -2330,7 +2599,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   104305, to: 108854,
+		from:   121823, to: 126372,
 	},
 	{
 		policy: Policy{
@@ -2348,7 +2617,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   108854, to: 109087,
+		from:   126372, to: 126605,
 	},
 	{
 		policy: Policy{
@@ -2433,7 +2702,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   109087, to: 111247,
+		from:   126605, to: 128765,
 	},
 	{
 		policy: Policy{
@@ -2464,7 +2733,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   111247, to: 112341,
+		from:   128765, to: 129859,
 	},
 	{
 		policy: Policy{
@@ -2483,7 +2752,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   112341, to: 112754,
+		from:   129859, to: 130272,
 	},
 	{
 		policy: Policy{
@@ -2502,7 +2771,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   112754, to: 113168,
+		from:   130272, to: 130686,
 	},
 	{
 		policy: Policy{
@@ -2521,7 +2790,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   113168, to: 113580,
+		from:   130686, to: 131098,
 	},
 	{
 		policy: Policy{
@@ -2547,7 +2816,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   113580, to: 114525,
+		from:   131098, to: 132043,
 	},
 	{
 		policy: Policy{
@@ -2566,7 +2835,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   114525, to: 114941,
+		from:   132043, to: 132459,
 	},
 	{
 		policy: Policy{
@@ -2584,7 +2853,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   114941, to: 115191,
+		from:   132459, to: 132709,
 	},
 	{
 		policy: Policy{
@@ -2639,7 +2908,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-		from:   115191, to: 116920,
+		from:   132709, to: 134438,
 	},
 	{
 		policy: Policy{
@@ -2661,7 +2930,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   116920, to: 117399,
+		from:   134438, to: 134917,
 	},
 	{
 		policy: Policy{
@@ -2678,7 +2947,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   117399, to: 117673,
+		from:   134917, to: 135191,
 	},
 	{
 		policy: Policy{
@@ -2692,7 +2961,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   117673, to: 117739,
+		from:   135191, to: 135257,
 	},
 	{
 		policy: Policy{
@@ -2726,7 +2995,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   117739, to: 118399,
+		from:   135257, to: 135917,
 	},
 	{
 		policy: Policy{
@@ -2759,7 +3028,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   118399, to: 118978,
+		from:   135917, to: 136496,
 	},
 	{
 		policy: Policy{
@@ -2909,7 +3178,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   118978, to: 124618,
+		from:   136496, to: 142136,
 	},
 	{
 		policy: Policy{
@@ -2990,7 +3259,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   124618, to: 126676,
+		from:   142136, to: 144194,
 	},
 	{
 		policy: Policy{
@@ -3017,7 +3286,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   126676, to: 127930,
+		from:   144194, to: 145448,
 	},
 	{
 		policy: Policy{
@@ -3037,7 +3306,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   127930, to: 129465,
+		from:   145448, to: 146983,
 	},
 	{
 		policy: Policy{
@@ -3054,7 +3323,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   129465, to: 130008,
+		from:   146983, to: 147526,
 	},
 	{
 		policy: Policy{
@@ -3093,7 +3362,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   130008, to: 131252,
+		from:   147526, to: 148770,
 	},
 	{
 		policy: Policy{
@@ -3110,7 +3379,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   131252, to: 131475,
+		from:   148770, to: 148993,
 	},
 	{
 		policy: Policy{
@@ -3127,7 +3396,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   131475, to: 131779,
+		from:   148993, to: 149297,
 	},
 	{
 		policy: Policy{
@@ -3148,7 +3417,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   131779, to: 132203,
+		from:   149297, to: 149721,
 	},
 	{
 		policy: Policy{
@@ -3183,7 +3452,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   132203, to: 133214,
+		from:   149721, to: 150732,
 	},
 	{
 		policy: Policy{
@@ -3200,7 +3469,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   133214, to: 133442,
+		from:   150732, to: 150960,
 	},
 	{
 		policy: Policy{
@@ -3225,7 +3494,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   133442, to: 133940,
+		from:   150960, to: 151458,
 	},
 	{
 		policy: Policy{
@@ -3248,7 +3517,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   133940, to: 134406,
+		from:   151458, to: 151924,
 	},
 	{
 		policy: Policy{
@@ -3265,7 +3534,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   134406, to: 134647,
+		from:   151924, to: 152165,
 	},
 	{
 		policy: Policy{
@@ -3282,7 +3551,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   134647, to: 134873,
+		from:   152165, to: 152391,
 	},
 	{
 		policy: Policy{
@@ -3299,7 +3568,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   134873, to: 135107,
+		from:   152391, to: 152625,
 	},
 	{
 		policy: Policy{
@@ -3320,7 +3589,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   135107, to: 135422,
+		from:   152625, to: 152940,
 	},
 	{
 		policy: Policy{
@@ -3337,7 +3606,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   135422, to: 135635,
+		from:   152940, to: 153153,
 	},
 	{
 		policy: Policy{
@@ -3355,7 +3624,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   135635, to: 135919,
+		from:   153153, to: 153437,
 	},
 	{
 		policy: Policy{
@@ -3372,7 +3641,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   135919, to: 136157,
+		from:   153437, to: 153675,
 	},
 	{
 		policy: Policy{
@@ -3389,7 +3658,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   136157, to: 136394,
+		from:   153675, to: 153912,
 	},
 	{
 		policy: Policy{
@@ -3403,7 +3672,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   136394, to: 136449,
+		from:   153912, to: 153967,
 	},
 	{
 		policy: Policy{
@@ -3417,7 +3686,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   136449, to: 136510,
+		from:   153967, to: 154028,
 	},
 	{
 		policy: Policy{
@@ -3431,7 +3700,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   136510, to: 136569,
+		from:   154028, to: 154087,
 	},
 	{
 		policy: Policy{
@@ -3445,7 +3714,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   136569, to: 136725,
+		from:   154087, to: 154243,
 	},
 	{
 		policy: Policy{
@@ -3459,7 +3728,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   136725, to: 136796,
+		from:   154243, to: 154314,
 	},
 	{
 		policy: Policy{
@@ -3483,7 +3752,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   136796, to: 137118,
+		from:   154314, to: 154636,
 	},
 	{
 		policy: Policy{
@@ -3503,7 +3772,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   137118, to: 138653,
+		from:   154636, to: 156171,
 	},
 	{
 		policy: Policy{
@@ -3520,7 +3789,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   138653, to: 139196,
+		from:   156171, to: 156714,
 	},
 	{
 		policy: Policy{
@@ -3559,7 +3828,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   139196, to: 140440,
+		from:   156714, to: 157958,
 	},
 	{
 		policy: Policy{
@@ -3575,7 +3844,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   140440, to: 145658,
+		from:   157958, to: 163176,
 	},
 	{
 		policy: Policy{
@@ -3600,7 +3869,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   145658, to: 146182,
+		from:   163176, to: 163700,
 	},
 	{
 		policy: Policy{
@@ -3626,7 +3895,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   146182, to: 146796,
+		from:   163700, to: 164314,
 	},
 	{
 		policy: Policy{
@@ -3642,7 +3911,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   146796, to: 146801,
+		from:   164314, to: 164319,
 	},
 	{
 		policy: Policy{
@@ -3667,7 +3936,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "2da99d08dc5d0d48448185f04b2c5ebba43203318dff06e573b0b90f634d96ac",
-		from:   146801, to: 147757,
+		from:   164319, to: 165275,
 	},
 	{
 		policy: Policy{
@@ -3700,7 +3969,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   147757, to: 148304,
+		from:   165275, to: 165822,
 	},
 	{
 		policy: Policy{
@@ -3716,7 +3985,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   148304, to: 148309,
+		from:   165822, to: 165827,
 	},
 	{
 		policy: Policy{
@@ -3732,7 +4001,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   148309, to: 148727,
+		from:   165827, to: 166245,
 	},
 	{
 		policy: Policy{
@@ -3748,7 +4017,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "93da16716fe1594c4a82d38534855dfd3089f91e552604179ccd4b858f435efe",
-		from:   148727, to: 148991,
+		from:   166245, to: 166509,
 	},
 	{
 		policy: Policy{
@@ -3764,7 +4033,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   148991, to: 149496,
+		from:   166509, to: 167014,
 	},
 	{
 		policy: Policy{
@@ -3797,7 +4066,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   149496, to: 150043,
+		from:   167014, to: 167561,
 	},
 	{
 		policy: Policy{
@@ -3887,7 +4156,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   150043, to: 154901,
+		from:   167561, to: 172419,
 	},
 	{
 		policy: Policy{
@@ -3903,6 +4172,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   154901, to: 154906,
+		from:   172419, to: 172424,
 	},
 }

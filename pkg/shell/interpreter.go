@@ -99,6 +99,12 @@ func (c *walker) interpret(inv invocation, name string, kind interpreter) {
 	c.emit(inv, name)
 	c.effects(inv, name)
 	c.snippet(inv, name, acts)
+	if run.script != nil { // python manage.py shell -c CODE
+		if w := findWords(baseName(run.script.text)); w != nil && w.code != "" {
+			do := doing{walker: c, by: w.name, d: c.dirOf(inv)}
+			do.words(inv)
+		}
+	}
 	if tool := moduleTool(name, inv.fields[1:]); tool != nil {
 		c.dispatch(inv.inner(&wrapper{name: name}, tool))
 	}

@@ -49,7 +49,9 @@ func moduleTool(name string, args []field) []field {
 }
 
 // isPython reports whether a name is that of Python, with or without a version.
-func isPython(name string) bool { return strings.HasPrefix(name, "python") || strings.HasPrefix(name, "pypy") }
+func isPython(name string) bool {
+	return strings.HasPrefix(name, "python") || strings.HasPrefix(name, "pypy")
+}
 
 // pythonModule returns the module that Python runs, and the words after it, or "": python3 -um timeit.
 func pythonModule(name string, args []field) (module string, rest []field) {
