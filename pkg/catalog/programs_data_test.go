@@ -159,7 +159,7 @@ var constants = map[string]map[string]string{
 		"links": "linkWords", "names": "nameOperands", "nc": "ncOperands", "openssl": "opensslOperands", "packages": "packageWords",
 		"remotes": "remoteOperands", "socat": "socatOperands", "urls": "urlOperands", "urls-only": "urlOnly",
 	},
-	"notation": texts("fzf rpm tex"),
+	"notation": texts("fzf gs rpm tex tmux"),
 	"target":   texts("all first last second third"),
 	"wrapper": identifiers("wrap", "plain assign builtin shell su string flock xargs find parallel script arch netns carrier direct after option terminal "+
 		"input sandbox"),
@@ -186,7 +186,7 @@ func identifiers(prefix, words string) map[string]string {
 // languages are those of pkg/snippet.
 func languages() map[string]string {
 	out := map[string]string{}
-	for name := range strings.FieldsSeq("AppleScript Awk Console JavaScript Julia Lisp Lua Makefile PHP Perl PowerShell Python R Ruby Tcl") {
+	for name := range strings.FieldsSeq("AppleScript Awk Console JavaScript Julia Lisp Lua Makefile Other PHP Perl PowerShell Python R Ruby Tcl") {
 		out[strings.ToLower(name)] = "snippet." + name
 	}
 	return out

@@ -549,7 +549,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "code.decoded_inline", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.opaque && c.names.exists(n, n in [\"b64decode\", \"b32decode\", \"b85decode\", \"a85decode\", \"atob\", \"base64\", \"base64_decode\", \"decode64\", \"decode_base64\", \"fromhex\", \"unhexlify\", \"marshal\", \"zlib\", \"decompress\", \"gzinflate\", \"str_rot13\", \"unpack\", \"unpack1\"])) || shell.commands.exists(c, unresolved(c) && c.name in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"cp\", \"mv\", \"rm\", \"tac\", \"strings\", \"xxd\", \"od\", \"tee\", \"scp\", \"curl\", \"grep\", \"awk\", \"sed\"])\n  && shell.commands.exists(c, c.name in [\"base64\", \"base32\", \"xxd\", \"basenc\"] && option(c, \"dDr\", [\"decode\"]) && c.within.exists(w, w == \"command_substitution\"))",
+			When:      "shell.commands.exists(c, c.opaque && c.names.exists(n, n in [\"b64decode\", \"b32decode\", \"b85decode\", \"a85decode\", \"atob\", \"base64\", \"base64_decode\", \"decode64\", \"decode_base64\", \"fromhex\", \"unhexlify\", \"marshal\", \"zlib\", \"decompress\", \"gzinflate\", \"str_rot13\", \"unpack\", \"unpack1\"])) || shell.commands.exists(c, c.opaque && c.argv.exists(a, glob(\"{*=,}data:*/*;base64,**\", a))) || shell.commands.exists(c, unresolved(c) && c.name in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"cp\", \"mv\", \"rm\", \"tac\", \"strings\", \"xxd\", \"od\", \"tee\", \"scp\", \"curl\", \"grep\", \"awk\", \"sed\"])\n  && shell.commands.exists(c, c.name in [\"base64\", \"base32\", \"xxd\", \"basenc\"] && option(c, \"dDr\", [\"decode\"]) && c.within.exists(w, w == \"command_substitution\"))",
 			Message:   "What this runs or opens is decoded while it runs, so that nobody can read it.",
 			Remedy:    "Write the code or the name out in the clear.",
 			Protected: true,
@@ -580,6 +580,12 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 34 /* Command.names */, value: "unpack"},
 					need{op: equals, fact: 34 /* Command.names */, value: "unpack1"},
 				}},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: equals, fact: 35 /* Command.opaque */, value: "true"},
+				need{op: someValue, fact: 39 /* Command.argv */},
+				need{op: matches, fact: 39 /* Command.argv */, value: "{*=,}data:*/*;base64,**"},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -615,8 +621,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "4e4128f052bc407ba89a193ca27fb191e54a3cb6f9ed9dd4f1ced4de7b9330c2",
-		from:   19215, to: 21095,
+		digest: "0ca78c8715bf490480ab2007968cae94d9f9c533cc6fb0a54f93120c1261b920",
+		from:   19215, to: 21608,
 	},
 	{
 		policy: Policy{
@@ -626,7 +632,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A tool would start or load a program of the work space in place of one of the system.",
 			Remedy:    "Run that program by itself, for example `./x`, where it can be read, or name a tool of the system, as in `make CC=clang`.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 277, Column: 5,
+			File:      "pack:core/code.yaml", Line: 281, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -653,7 +659,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "db0a2f5a4868cc0c3e37ae4fc850e85af988d55f73977aa978a14b8e6af11e72",
-		from:   21095, to: 23878,
+		from:   21608, to: 24391,
 	},
 	{
 		policy: Policy{
@@ -663,7 +669,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
 			Remedy:    "Run that program by itself, where it can be read.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 295, Column: 5,
+			File:      "pack:core/code.yaml", Line: 299, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -761,7 +767,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "51be4fb266d0c9a7fbf697202c1aa645af2cdf6115ad499ec34edd470c36361b",
-		from:   23878, to: 28880,
+		from:   24391, to: 29393,
 	},
 	{
 		policy: Policy{
@@ -771,7 +777,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts ethos-sandbox inside ethos-sandbox, where no second boundary can be made.",
 			Remedy:    "Run the command itself, for example `make`; it is inside the boundary already.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 365, Column: 5,
+			File:      "pack:core/code.yaml", Line: 369, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -789,7 +795,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "ethos", "shell"},
 		digest: "9e502ec93e7d70840ac9b64d346c5cee1e1d5a6d2868f01948a81c3a0cc875f0",
-		from:   28880, to: 29743,
+		from:   29393, to: 30256,
 	},
 	{
 		policy: Policy{
@@ -845,7 +851,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "77e874aced0f7869aa3f42ad721f124bb5b64d307cd1dd066b8da6a2e3d5be90",
-		from:   29743, to: 33914,
+		from:   30256, to: 34427,
 	},
 	{
 		policy: Policy{
@@ -867,7 +873,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "17f5bb408f4c38e100d0180651c2a19a3ef4dce06e4867ec29d2d4b6fa172a3f",
-		from:   33914, to: 34782,
+		from:   34427, to: 35295,
 	},
 	{
 		policy: Policy{
@@ -882,7 +888,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "unlisted_delete"},
 		reads:  []string{"shell"},
 		digest: "d34c4a3ac27ded8c5201dee035f76ba05f58094ca1930f344e7222f871499bc4",
-		from:   34782, to: 34850,
+		from:   35295, to: 35363,
 	},
 	{
 		policy: Policy{
@@ -915,7 +921,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   34850, to: 35789,
+		from:   35363, to: 36302,
 	},
 	{
 		policy: Policy{
@@ -967,7 +973,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   35789, to: 37150,
+		from:   36302, to: 37663,
 	},
 	{
 		policy: Policy{
@@ -1082,7 +1088,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "abcb27fc8670473003e0d6ba847118ce91145062613c9014d09df35dba081b5c",
-		from:   37150, to: 46892,
+		from:   37663, to: 47405,
 	},
 	{
 		policy: Policy{
@@ -1110,7 +1116,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   46892, to: 48120,
+		from:   47405, to: 48633,
 	},
 	{
 		policy: Policy{
@@ -1179,7 +1185,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7cdc99ac91249cb5b56ae4b34132354da26a5b7171377b113c922d6442ddff8a",
-		from:   48120, to: 50126,
+		from:   48633, to: 50639,
 	},
 	{
 		policy: Policy{
@@ -1206,7 +1212,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   50126, to: 50815,
+		from:   50639, to: 51328,
 	},
 	{
 		policy: Policy{
@@ -1224,7 +1230,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   50815, to: 51050,
+		from:   51328, to: 51563,
 	},
 	{
 		policy: Policy{
@@ -1247,7 +1253,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "0a6d92316098bd2fa0001268036ca793c5a4cc1d00cc01eb89924a256830c5c6",
-		from:   51050, to: 51488,
+		from:   51563, to: 52001,
 	},
 	{
 		policy: Policy{
@@ -1265,7 +1271,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   51488, to: 51718,
+		from:   52001, to: 52231,
 	},
 	{
 		policy: Policy{
@@ -1294,7 +1300,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   51718, to: 52736,
+		from:   52231, to: 53249,
 	},
 	{
 		policy: Policy{
@@ -1313,7 +1319,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   52736, to: 53125,
+		from:   53249, to: 53638,
 	},
 	{
 		policy: Policy{
@@ -1334,7 +1340,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "ad5ed5bd13f46c3cf219cd88301ae19dd0b12905d09c29836513afddca407e28",
-		from:   53125, to: 53676,
+		from:   53638, to: 54189,
 	},
 	{
 		policy: Policy{
@@ -1409,7 +1415,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "11e0e050d8890956e147f0dbf49a9fbbaec00b85f89dc78b85c8207a8a2cf814",
-		from:   53676, to: 57577,
+		from:   54189, to: 58090,
 	},
 	{
 		policy: Policy{
@@ -1443,7 +1449,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "3f4bac8c3f0796f867ca128d3908a8d58c357e0cb886a569ab6c262184e44661",
-		from:   57577, to: 59267,
+		from:   58090, to: 59780,
 	},
 	{
 		policy: Policy{
@@ -1479,7 +1485,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   59267, to: 61053,
+		from:   59780, to: 61566,
 	},
 	{
 		policy: Policy{
@@ -1518,7 +1524,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "c2d39f55ec8d4097e15e4706fcf76c55a2d125a19008e2546aaa412e1362dd4b",
-		from:   61053, to: 63303,
+		from:   61566, to: 63816,
 	},
 	{
 		policy: Policy{
@@ -1581,7 +1587,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "7ff7287ddc75c2b506e5b0370f1042d9da7e3d0af30cebeccebddb68385cd879",
-		from:   63303, to: 64920,
+		from:   63816, to: 65433,
 	},
 	{
 		policy: Policy{
@@ -1684,7 +1690,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "de09be8ccaf9b9e9b1135d1db4bf4723e43cf74e41cd1886d3b61bde1696fe15",
-		from:   64920, to: 71058,
+		from:   65433, to: 71571,
 	},
 	{
 		policy: Policy{
@@ -1924,7 +1930,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "782c8f9dd4f2296b4e34c9f7569152ef4613116fd5bc9813d3ede4df7135b8d2",
-		from:   71058, to: 86168,
+		from:   71571, to: 86681,
 	},
 	{
 		policy: Policy{
@@ -1983,7 +1989,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8cb2a2d1b986690a88eae2b56d82dadb4ccd506501c75b6c0d37baa889fe0b28",
-		from:   86168, to: 87844,
+		from:   86681, to: 88357,
 	},
 	{
 		policy: Policy{
@@ -2006,7 +2012,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.agent_settings", "shell"},
 		digest: "bca47f1b145ed4b84c3bd463ef9e93da22989b7e125927b3e706cf99142e4b62",
-		from:   87844, to: 88353,
+		from:   88357, to: 88866,
 	},
 	{
 		policy: Policy{
@@ -2029,7 +2035,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos", "shell"},
 		digest: "d7508d6dbc51fd17e4a02c4df9642bcf4c3a141f4d957d6921432c962a37a5f8",
-		from:   88353, to: 88835,
+		from:   88866, to: 89348,
 	},
 	{
 		policy: Policy{
@@ -2109,13 +2115,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.shell_startup", "shell"},
 		digest: "c16c098228f6c7ed5eb06e6cd7de1728e8958edaccead59ee8923b002cb0e186",
-		from:   88835, to: 93942,
+		from:   89348, to: 94455,
 	},
 	{
 		policy: Policy{
 			ID: "protected.sandbox", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name in [\"LD_PRELOAD\", \"LD_AUDIT\", \"DYLD_INSERT_LIBRARIES\"])\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_PRELOAD=\") || a.startsWith(\"LD_AUDIT=\") || a.startsWith(\"DYLD_INSERT_LIBRARIES=\"))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
+			When:      "shell.commands.exists(c, c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name in [\"LD_PRELOAD\", \"LD_AUDIT\", \"DYLD_INSERT_LIBRARIES\"])\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_PRELOAD=\") || a.startsWith(\"LD_AUDIT=\") || a.startsWith(\"DYLD_INSERT_LIBRARIES=\"))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.wrappers.exists(w, w in [\"strace\", \"systemd-run\", \"ltrace\"]) && c.raw.matches(\"LD_(PRELOAD|AUDIT)=\")\n  || c.wrappers.exists(w, w == \"ld.so\" || glob(\"ld-*\", w)) && c.raw.matches(\"--(preload|audit)\")\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
 			Message:   "This reaches for the sandbox or the kernel around the command.",
 			Remedy:    "Work inside the boundary; what the task lacks is declared in repo_config.yaml by the person.",
 			Protected: true,
@@ -2145,6 +2151,21 @@ var shippedPolicies = []shippedPolicy{
 							need{op: equals, fact: 42 /* Command.wrappers */, value: "nsenter"},
 							need{op: equals, fact: 42 /* Command.wrappers */, value: "chroot"},
 							need{op: equals, fact: 42 /* Command.wrappers */, value: "unshare"},
+						}},
+					}},
+					need{op: all, of: []need{
+						need{op: someValue, fact: 42 /* Command.wrappers */},
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 42 /* Command.wrappers */, value: "strace"},
+							need{op: equals, fact: 42 /* Command.wrappers */, value: "systemd-run"},
+							need{op: equals, fact: 42 /* Command.wrappers */, value: "ltrace"},
+						}},
+					}},
+					need{op: all, of: []need{
+						need{op: someValue, fact: 42 /* Command.wrappers */},
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 42 /* Command.wrappers */, value: "ld.so"},
+							need{op: matches, fact: 42 /* Command.wrappers */, value: "ld-*"},
 						}},
 					}},
 					need{op: equals, fact: 31 /* Command.name */, value: "mount"},
@@ -2182,8 +2203,8 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 21 /* Shell.writes */, value: "/proc/sysrq-trigger"},
 		}},
 		reads:  []string{"shell"},
-		digest: "ae4f50382390fb779f54bc5c169f9764c153d2d3d05bda2aad775a12c998ebcf",
-		from:   93942, to: 97244,
+		digest: "5d030a0959550e5ef39cfc4398dfc5a1272313581121c4ab69c0f5e65f602d75",
+		from:   94455, to: 98541,
 	},
 	{
 		policy: Policy{
@@ -2193,7 +2214,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 191, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 197, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2207,7 +2228,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "24cad162a574b4519d1d4977709f5752b3db85be0493036f5d302ea6841718d7",
-		from:   97244, to: 101399,
+		from:   98541, to: 102696,
 	},
 	{
 		policy: Policy{
@@ -2217,7 +2238,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts another agent without its guards, or changes what one runs.",
 			Remedy:    "Do the work in this session; a person starts other agents and sets them up.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 213, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 219, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2237,7 +2258,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   101399, to: 103420,
+		from:   102696, to: 104717,
 	},
 	{
 		policy: Policy{
@@ -2287,7 +2308,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "cb04d25177ba9ee753bc10c669ea63699238efaab5b958ffecb6ca472d3d0780",
-		from:   103420, to: 105369,
+		from:   104717, to: 106666,
 	},
 	{
 		policy: Policy{
@@ -2302,7 +2323,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   105369, to: 105750,
+		from:   106666, to: 107047,
 	},
 	{
 		policy: Policy{
@@ -2317,7 +2338,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   105750, to: 106059,
+		from:   107047, to: 107356,
 	},
 	{
 		policy: Policy{
@@ -2335,7 +2356,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   106059, to: 109372,
+		from:   107356, to: 110669,
 	},
 	{
 		policy: Policy{
@@ -2482,7 +2503,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "paths.credential_files", "paths.credentials", "paths.machine_secrets", "paths.service_credentials", "shell"},
 		digest: "1dd4afd2297b9db6311d557a02b3eb81efba9d6ab8fc2e46e8a485ad4f30c927",
-		from:   109372, to: 121823,
+		from:   110669, to: 123120,
 	},
 	{
 		policy: Policy{
@@ -2599,7 +2620,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   121823, to: 126372,
+		from:   123120, to: 127669,
 	},
 	{
 		policy: Policy{
@@ -2617,7 +2638,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   126372, to: 126605,
+		from:   127669, to: 127902,
 	},
 	{
 		policy: Policy{
@@ -2702,7 +2723,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   126605, to: 128765,
+		from:   127902, to: 130062,
 	},
 	{
 		policy: Policy{
@@ -2733,7 +2754,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   128765, to: 129859,
+		from:   130062, to: 131156,
 	},
 	{
 		policy: Policy{
@@ -2752,7 +2773,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   129859, to: 130272,
+		from:   131156, to: 131569,
 	},
 	{
 		policy: Policy{
@@ -2771,7 +2792,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   130272, to: 130686,
+		from:   131569, to: 131983,
 	},
 	{
 		policy: Policy{
@@ -2790,7 +2811,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   130686, to: 131098,
+		from:   131983, to: 132395,
 	},
 	{
 		policy: Policy{
@@ -2816,7 +2837,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   131098, to: 132043,
+		from:   132395, to: 133340,
 	},
 	{
 		policy: Policy{
@@ -2835,7 +2856,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   132043, to: 132459,
+		from:   133340, to: 133756,
 	},
 	{
 		policy: Policy{
@@ -2853,7 +2874,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   132459, to: 132709,
+		from:   133756, to: 134006,
 	},
 	{
 		policy: Policy{
@@ -2908,7 +2929,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-		from:   132709, to: 134438,
+		from:   134006, to: 135735,
 	},
 	{
 		policy: Policy{
@@ -2930,7 +2951,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   134438, to: 134917,
+		from:   135735, to: 136214,
 	},
 	{
 		policy: Policy{
@@ -2947,7 +2968,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   134917, to: 135191,
+		from:   136214, to: 136488,
 	},
 	{
 		policy: Policy{
@@ -2961,7 +2982,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   135191, to: 135257,
+		from:   136488, to: 136554,
 	},
 	{
 		policy: Policy{
@@ -2995,7 +3016,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   135257, to: 135917,
+		from:   136554, to: 137214,
 	},
 	{
 		policy: Policy{
@@ -3028,7 +3049,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   135917, to: 136496,
+		from:   137214, to: 137793,
 	},
 	{
 		policy: Policy{
@@ -3178,7 +3199,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   136496, to: 142136,
+		from:   137793, to: 143433,
 	},
 	{
 		policy: Policy{
@@ -3259,7 +3280,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   142136, to: 144194,
+		from:   143433, to: 145491,
 	},
 	{
 		policy: Policy{
@@ -3286,7 +3307,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   144194, to: 145448,
+		from:   145491, to: 146745,
 	},
 	{
 		policy: Policy{
@@ -3306,7 +3327,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   145448, to: 146983,
+		from:   146745, to: 148280,
 	},
 	{
 		policy: Policy{
@@ -3323,7 +3344,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   146983, to: 147526,
+		from:   148280, to: 148823,
 	},
 	{
 		policy: Policy{
@@ -3362,7 +3383,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   147526, to: 148770,
+		from:   148823, to: 150067,
 	},
 	{
 		policy: Policy{
@@ -3379,7 +3400,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   148770, to: 148993,
+		from:   150067, to: 150290,
 	},
 	{
 		policy: Policy{
@@ -3396,7 +3417,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   148993, to: 149297,
+		from:   150290, to: 150594,
 	},
 	{
 		policy: Policy{
@@ -3417,7 +3438,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   149297, to: 149721,
+		from:   150594, to: 151018,
 	},
 	{
 		policy: Policy{
@@ -3452,7 +3473,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   149721, to: 150732,
+		from:   151018, to: 152029,
 	},
 	{
 		policy: Policy{
@@ -3469,7 +3490,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   150732, to: 150960,
+		from:   152029, to: 152257,
 	},
 	{
 		policy: Policy{
@@ -3494,7 +3515,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   150960, to: 151458,
+		from:   152257, to: 152755,
 	},
 	{
 		policy: Policy{
@@ -3517,7 +3538,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   151458, to: 151924,
+		from:   152755, to: 153221,
 	},
 	{
 		policy: Policy{
@@ -3534,7 +3555,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   151924, to: 152165,
+		from:   153221, to: 153462,
 	},
 	{
 		policy: Policy{
@@ -3551,7 +3572,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   152165, to: 152391,
+		from:   153462, to: 153688,
 	},
 	{
 		policy: Policy{
@@ -3568,7 +3589,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   152391, to: 152625,
+		from:   153688, to: 153922,
 	},
 	{
 		policy: Policy{
@@ -3589,7 +3610,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   152625, to: 152940,
+		from:   153922, to: 154237,
 	},
 	{
 		policy: Policy{
@@ -3606,7 +3627,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   152940, to: 153153,
+		from:   154237, to: 154450,
 	},
 	{
 		policy: Policy{
@@ -3624,7 +3645,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   153153, to: 153437,
+		from:   154450, to: 154734,
 	},
 	{
 		policy: Policy{
@@ -3641,7 +3662,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   153437, to: 153675,
+		from:   154734, to: 154972,
 	},
 	{
 		policy: Policy{
@@ -3658,7 +3679,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   153675, to: 153912,
+		from:   154972, to: 155209,
 	},
 	{
 		policy: Policy{
@@ -3672,7 +3693,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   153912, to: 153967,
+		from:   155209, to: 155264,
 	},
 	{
 		policy: Policy{
@@ -3686,7 +3707,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   153967, to: 154028,
+		from:   155264, to: 155325,
 	},
 	{
 		policy: Policy{
@@ -3700,7 +3721,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   154028, to: 154087,
+		from:   155325, to: 155384,
 	},
 	{
 		policy: Policy{
@@ -3714,7 +3735,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   154087, to: 154243,
+		from:   155384, to: 155540,
 	},
 	{
 		policy: Policy{
@@ -3728,7 +3749,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   154243, to: 154314,
+		from:   155540, to: 155611,
 	},
 	{
 		policy: Policy{
@@ -3752,7 +3773,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   154314, to: 154636,
+		from:   155611, to: 155933,
 	},
 	{
 		policy: Policy{
@@ -3772,7 +3793,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   154636, to: 156171,
+		from:   155933, to: 157468,
 	},
 	{
 		policy: Policy{
@@ -3789,7 +3810,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   156171, to: 156714,
+		from:   157468, to: 158011,
 	},
 	{
 		policy: Policy{
@@ -3828,7 +3849,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   156714, to: 157958,
+		from:   158011, to: 159255,
 	},
 	{
 		policy: Policy{
@@ -3844,7 +3865,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   157958, to: 163176,
+		from:   159255, to: 164473,
 	},
 	{
 		policy: Policy{
@@ -3869,7 +3890,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   163176, to: 163700,
+		from:   164473, to: 164997,
 	},
 	{
 		policy: Policy{
@@ -3895,7 +3916,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   163700, to: 164314,
+		from:   164997, to: 165611,
 	},
 	{
 		policy: Policy{
@@ -3911,7 +3932,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   164314, to: 164319,
+		from:   165611, to: 165616,
 	},
 	{
 		policy: Policy{
@@ -3936,7 +3957,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "2da99d08dc5d0d48448185f04b2c5ebba43203318dff06e573b0b90f634d96ac",
-		from:   164319, to: 165275,
+		from:   165616, to: 166572,
 	},
 	{
 		policy: Policy{
@@ -3969,7 +3990,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   165275, to: 165822,
+		from:   166572, to: 167119,
 	},
 	{
 		policy: Policy{
@@ -3985,7 +4006,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   165822, to: 165827,
+		from:   167119, to: 167124,
 	},
 	{
 		policy: Policy{
@@ -4001,7 +4022,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   165827, to: 166245,
+		from:   167124, to: 167542,
 	},
 	{
 		policy: Policy{
@@ -4017,7 +4038,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 21 /* Shell.writes */},
 		reads:  []string{"shell"},
 		digest: "93da16716fe1594c4a82d38534855dfd3089f91e552604179ccd4b858f435efe",
-		from:   166245, to: 166509,
+		from:   167542, to: 167806,
 	},
 	{
 		policy: Policy{
@@ -4033,7 +4054,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   166509, to: 167014,
+		from:   167806, to: 168311,
 	},
 	{
 		policy: Policy{
@@ -4066,7 +4087,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   167014, to: 167561,
+		from:   168311, to: 168858,
 	},
 	{
 		policy: Policy{
@@ -4156,7 +4177,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   167561, to: 172419,
+		from:   168858, to: 173716,
 	},
 	{
 		policy: Policy{
@@ -4172,6 +4193,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   172419, to: 172424,
+		from:   173716, to: 173721,
 	},
 }

@@ -20,13 +20,17 @@ type notation struct {
 
 // notations is compiled on first use, because few command lines have such a word. The sources are
 // rpm-macros(7), "Shell Expansion" and "Lua"; the TeX Live guide, "Running other programs"; the
-// LuaTeX manual, "\directlua"; and fzf(1), "COMMAND EXECUTION".
+// LuaTeX manual, "\directlua"; Ghostscript, "Use of Ghostscript", "%pipe%"; tmux(1), "FORMATS"; and
+// fzf(1), "COMMAND EXECUTION".
 var notations = lazy.Value[[]notation]{Make: func() []notation {
 	return []notation{
 		{"rpm", regexp.MustCompile(`%\(`), snippet.None},
 		{"rpm", regexp.MustCompile(`%\{lua:`), snippet.Lua},
 		{"tex", regexp.MustCompile(`\\write18\s*\{`), snippet.None},
 		{"tex", regexp.MustCompile(`\\directlua\s*\{`), snippet.Lua},
+		{"gs", regexp.MustCompile(`\(%pipe%`), snippet.None},
+		{"gs", regexp.MustCompile(`=(%pipe%|\|)`), snippet.None},
+		{"tmux", regexp.MustCompile(`#\(`), snippet.None},
 		{"fzf", regexp.MustCompile(`\b(execute(-silent)?|become|reload(-sync)?|(bg-)?transform[a-z-]*|(change-)?preview)[(\[{<:]`), snippet.None},
 	}
 }}

@@ -69,6 +69,8 @@ func read(lang Language, code string, depth int) []Act {
 		return powershell(code)
 	case Makefile:
 		return makefile(code)
+	case Other:
+		return other(code)
 	}
 	r := &reader{lang: lang, tokens: scan(lang, code), vars: map[string]value{}, depth: depth}
 	if r.at(0).is("rm") && r.at(1).is("-") && (lang == Ruby || lang == Perl) { // a shell command in the wrong program

@@ -70,8 +70,13 @@ func consoleLine(line string, depth int) (acts []Act) {
 
 // consoleFile handles a command that takes a file, or a command in place of a file.
 func consoleFile(word, rest string) []Act {
-	if at := strings.IndexAny(rest, "!|"); at >= 0 && (at == 0 || rest[at-1] == ' ') {
+	switch at := strings.IndexAny(rest, "!|"); {
+	case at < 0:
+	case at == 0 || rest[at-1] == ' ':
 		return []Act{{Shell, []string{strings.TrimSpace(rest[at+1:])}}}
+	case rest[at-1] == '"' || rest[at-1] == '\'': // .import "|CODE" TABLE
+		code, _, _ := strings.Cut(rest[at+1:], rest[at-1:at])
+		return []Act{{Shell, []string{strings.TrimSpace(code)}}}
 	}
 	name, _, _ := strings.Cut(rest, " ")
 	if name = strings.Trim(name, `'"`); name == "" || strings.HasPrefix(name, "-") {

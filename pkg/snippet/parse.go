@@ -70,7 +70,7 @@ func (r *reader) primary(i int) (value, int) {
 		items, after := r.items(i+1, "]")
 		return r.suffixes(value{list: true, items: items}, after)
 	case t.is("{") && r.lang == JavaScript:
-		return r.commandOf(i), i
+		return r.commandOf(i)
 	case t.kind == word:
 		return r.named(i)
 	case t.is("<"), t.is("\\"), t.is("!"), t.is("-"):
@@ -79,23 +79,31 @@ func (r *reader) primary(i int) (value, int) {
 	return unknown(), i
 }
 
-// commandOf returns the words of a command in an object: new Deno.Command(NAME, {args: […]}),
-// Bun.spawn({cmd: […]}).
-func (r *reader) commandOf(i int) value {
-	for depth := 0; i < len(r.tokens); i++ {
+// commandOf returns the words of a command in an object, and the index after the object: new
+// Deno.Command(NAME, {args: […]}), Bun.spawn({cmd: […]}). An object without such words is left to the
+// caller.
+func (r *reader) commandOf(open int) (value, int) {
+	list := unknown()
+	for i, depth := open, 0; i < len(r.tokens); i++ {
 		switch t := r.at(i); {
 		case t.is("{"):
 			depth++
 		case t.is("}"):
-			if depth--; depth == 0 {
-				return unknown()
+			if depth--; depth > 0 {
+				continue
 			}
+			if !list.list {
+				return list, open
+			}
+			for at := open + 1; at < i; { // what else it has may call functions
+				at = r.statement(at)
+			}
+			return list, i + 1
 		case depth == 1 && (t.text == "args" || t.text == "cmd") && r.at(i+1).is(":") && r.at(i+2).is("["):
-			list, _ := r.primary(i + 2)
-			return list
+			list, _ = r.primary(i + 2)
 		}
 	}
-	return unknown()
+	return unknown(), open
 }
 
 // named parses a chain of names with calls and indexes.

@@ -25,6 +25,7 @@ const (
 	Lisp
 	PowerShell
 	Console // commands of an editor, a debugger or a client, one per line
+	Other   // a language in which only the usual ways to start a program are found
 )
 
 // kind is the kind of a token.
