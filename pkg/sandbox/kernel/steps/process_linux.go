@@ -3,6 +3,7 @@ package steps
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -26,6 +27,7 @@ type Process struct {
 	first    atomic.Int32   // a pidfd of the first process inside, once it has reported; 0 without a launcher
 	init     atomic.Int32   // the same of init
 	notes    []Event        // to be reported first
+	file     *os.File       // the channel of a command of a spawner; see [newSpawned]
 	spares   sync.Mutex
 	spare    *Process // of a spawner: see [Process.Prepare]
 }
@@ -115,6 +117,9 @@ func (p *Process) Next(deadline time.Time) (Event, error) {
 // descriptor. A deadline is rounded up to milliseconds, so that Idle is never
 // too early.
 func (p *Process) wait(deadline time.Time) (EventKind, error) {
+	if p.file != nil {
+		return p.parked(deadline)
+	}
 	fds := [...]unix.PollFd{{Fd: int32(p.channel), Events: unix.POLLIN}, {Fd: orNone(p.watch), Events: unix.POLLPRI}, {Fd: orNone(p.input), Events: unix.POLLIN}}
 	for {
 		timeout := -1
@@ -138,6 +143,40 @@ func (p *Process) wait(deadline time.Time) (EventKind, error) {
 			return Idle, nil
 		}
 	}
+}
+
+// parked is wait for a command of a spawner, whose channel is all there is to
+// wait for. The goroutine parks meanwhile. A thread that blocks in poll(2) makes
+// the runtime's monitor look every 20 microseconds whether its processor is
+// wanted (retake in runtime/proc.go), which a short command pays for.
+func (p *Process) parked(deadline time.Time) (EventKind, error) {
+	raw, err := p.file.SyscallConn()
+	if err == nil {
+		err = p.file.SetReadDeadline(deadline)
+	}
+	if err == nil {
+		err = raw.Read(func(fd uintptr) bool {
+			n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+			return err == nil && n > 0
+		})
+	}
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return Idle, nil
+	case err != nil:
+		return Idle, fmt.Errorf("channel to the child: %w", err)
+	}
+	return 0, nil
+}
+
+// newSpawned returns the process at the other end of a channel. It takes the
+// channel over.
+func newSpawned(channel int) (*Process, error) {
+	if err := unix.SetNonblock(channel, true); err != nil {
+		unix.Close(channel)
+		return nil, fmt.Errorf("channel to the child: fcntl: %w", err)
+	}
+	return &Process{pidfd: -1, channel: channel, file: os.NewFile(uintptr(channel), "channel")}, nil
 }
 
 func orNone(fd int) int32 {

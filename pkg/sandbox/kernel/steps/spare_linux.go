@@ -30,8 +30,8 @@ func (p *Process) Prepare() error {
 		unix.Close(pair[0])
 		return err
 	}
-	p.spare = &Process{pidfd: -1, channel: pair[0]}
-	return nil
+	p.spare, err = newSpawned(pair[0])
+	return err
 }
 
 // Discard ends the spare.

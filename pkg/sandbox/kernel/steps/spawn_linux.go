@@ -53,12 +53,20 @@ func (p *Process) Spawn(i *Image, streams [3]int) (*Process, error) {
 		unix.Close(pair[0])
 		return nil, err
 	}
-	return &Process{pidfd: -1, channel: pair[0], program: &Program{Command: i.named}}, nil
+	spawned, err := newSpawned(pair[0])
+	if err == nil {
+		spawned.program = &Program{Command: i.named}
+	}
+	return spawned, err
 }
 
 // Close frees a process that [Process.Spawn] returned.
 func (p *Process) Close() {
-	unix.Close(p.channel)
+	if p.file != nil {
+		p.file.Close()
+	} else {
+		unix.Close(p.channel)
+	}
 	if p.pidfd >= 0 {
 		unix.Close(p.pidfd)
 	}
