@@ -26,6 +26,7 @@ func madeBy(a shell.Analysis) (m made) {
 			m.byMkdir = append(m.byMkdir, path.Clean(abs))
 		case u.Op == "delete" && abs != "":
 			m.deleted = append(m.deleted, path.Clean(abs))
+		case u.Op == "mount": // as other programs, the container is not taken to replace the repository
 		default:
 			m.others = append(m.others, cleaned(abs))
 		}

@@ -1999,7 +1999,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This changes the settings of an agent{paths}, among them the hooks that hold it to these rules.",
 			Remedy:    "Propose the change to the person, who can make it.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 35, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 42, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2022,7 +2022,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This changes the rules or the records of ethos{paths}.",
 			Remedy:    "Propose the change to the person, who can make it.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 62, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 69, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2045,7 +2045,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This leaves something behind that runs later by itself, outside the sandbox{paths}.",
 			Remedy:    "Start what the task needs in this session, in the foreground.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 86, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 93, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2125,7 +2125,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This reaches for the sandbox or the kernel around the command.",
 			Remedy:    "Work inside the boundary; what the task lacks is declared in repo_config.yaml by the person.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 144, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 151, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2210,11 +2210,11 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "protected.container_escape", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]\n  && (c.argv.exists(a, a in [\"--privileged\", \"--pid=host\", \"--net=host\", \"--network=host\", \"--userns=host\", \"--ipc=host\", \"--uts=host\"] || a.startsWith(\"--privileged=t\"))\n    || c.argv.exists(a, a.contains(\"docker.sock\") || a.startsWith(\"/:\") || a.startsWith(\"-v/:\") || a.startsWith(\"--volume=/:\") || a.matches(\"^(--mount=)?type=bind,(src|source)=/,\"))\n    || c.argv.exists(a, a in [\"--cap-add=ALL\", \"--cap-add=SYS_ADMIN\", \"--security-opt=seccomp=unconfined\", \"--security-opt=apparmor=unconfined\"])\n    || c.argv.exists(a, a.matches(\"^(-v|--volume=)?(~|/root|/home/[^/:]+|/Users/[^/:]+|/etc|/var|/usr|/proc|/sys|/dev)(/?):\") || a.contains(\":\") && a.startsWith(\"/\") && action.workspace != a.split(\":\")[0] && under(action.workspace, a.split(\":\")[0]))\n    || c.argv.exists(a, a.contains(\"type=bind\") && a.matches(\"(^|[,=\\\"])(src|source)=\\\"?(/|~|/root|/home/[^/,\\\"]+|/Users/[^/,\\\"]+|/etc|/var|/usr|/proc|/sys|/dev|/var/run[^,\\\"]*)/?\\\"?(,|$)\"))\n    || c.argv.exists(a, glob(\"{--device=,}/dev/{sd,hd,vd,xvd,nvme,mmcblk,mem,kmem,mapper,disk,dm-}*\", a)) && c.argv.exists(a, a.startsWith(\"--device\"))\n    || c.code.matches(\"privileged[\\\"']?: *[\\\"']?true|(network_mode|pid|ipc|userns_mode)[\\\"']?: *[\\\"']?host|docker\\\\.sock|[-\\\\[,] *[\\\"']?/(etc|root|home|var|usr|proc|sys|dev)?/?:|source[\\\"']?: *[\\\"']?/[\\\"']?( |,|}|$)|SYS_ADMIN\")\n    || runs(shell, c.name, [\"--pid\", \"host\"]) || runs(shell, c.name, [\"--cap-add\", \"ALL\"]) || runs(shell, c.name, [\"--cap-add\", \"SYS_ADMIN\"])))",
+			When:      "shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]\n  && (c.argv.exists(a, a in [\"--privileged\", \"--pid=host\", \"--net=host\", \"--network=host\", \"--userns=host\", \"--ipc=host\", \"--uts=host\"] || a.startsWith(\"--privileged=t\"))\n    || c.argv.exists(a, a.contains(\"docker.sock\"))\n    || c.argv.exists(a, a in [\"--cap-add=ALL\", \"--cap-add=SYS_ADMIN\", \"--security-opt=seccomp=unconfined\", \"--security-opt=apparmor=unconfined\"])\n    || shell.reads.exists(r, r.by == c.name && (r.path.matches(\"^(/|~|/root|/home(/[^/]+)?|/Users(/[^/]+)?|/etc|/var|/usr|/proc|/sys|/dev|(/var)?/run(/[^/]+[.]sock|/(podman|containerd).*)?)$\")\n      || files.exists(f, f.op == \"read\" && f.path == r.path && f.resolved != action.workspace && under(action.workspace, f.resolved))))\n    || c.argv.exists(a, glob(\"{--device=,}/dev/{sd,hd,vd,xvd,nvme,mmcblk,mem,kmem,mapper,disk,dm-}*\", a)) && c.argv.exists(a, a.startsWith(\"--device\"))\n    || c.code.matches(\"privileged[\\\"']?: *[\\\"']?true|(network_mode|pid|ipc|userns_mode)[\\\"']?: *[\\\"']?host|docker\\\\.sock|[-\\\\[,] *[\\\"']?/(etc|root|home|var|usr|proc|sys|dev)?/?:|source[\\\"']?: *[\\\"']?/[\\\"']?( |,|}|$)|SYS_ADMIN\")\n    || runs(shell, c.name, [\"--pid\", \"host\"]) || runs(shell, c.name, [\"--cap-add\", \"ALL\"]) || runs(shell, c.name, [\"--cap-add\", \"SYS_ADMIN\"])))",
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 197, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 204, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2226,9 +2226,9 @@ var shippedPolicies = []shippedPolicy{
 				need{op: equals, fact: 31 /* Command.name */, value: "podman-compose"},
 			}},
 		}},
-		reads:  []string{"action", "shell"},
-		digest: "24cad162a574b4519d1d4977709f5752b3db85be0493036f5d302ea6841718d7",
-		from:   98541, to: 102696,
+		reads:  []string{"action", "files", "shell"},
+		digest: "a75c796ecf165409a3c5973c0787d985a58164d9ca10e0f4ab83a5711195eb74",
+		from:   98541, to: 102170,
 	},
 	{
 		policy: Policy{
@@ -2238,7 +2238,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts another agent without its guards, or changes what one runs.",
 			Remedy:    "Do the work in this session; a person starts other agents and sets them up.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 219, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 226, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2258,7 +2258,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   102696, to: 104717,
+		from:   102170, to: 104191,
 	},
 	{
 		policy: Policy{
@@ -2308,7 +2308,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "cb04d25177ba9ee753bc10c669ea63699238efaab5b958ffecb6ca472d3d0780",
-		from:   104717, to: 106666,
+		from:   104191, to: 106140,
 	},
 	{
 		policy: Policy{
@@ -2323,7 +2323,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   106666, to: 107047,
+		from:   106140, to: 106521,
 	},
 	{
 		policy: Policy{
@@ -2338,7 +2338,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   107047, to: 107356,
+		from:   106521, to: 106830,
 	},
 	{
 		policy: Policy{
@@ -2356,13 +2356,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   107356, to: 110669,
+		from:   106830, to: 110143,
 	},
 	{
 		policy: Policy{
 			ID: "secrets.read", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\"]))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\"))))\n  && (names(paths.credentials, w.path) || names(paths.machine_secrets, w.path)))\n|| shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"])\n  && (touches([r], paths.credentials) || touches([r], [\"**/.env\", \"**/.env.local\", \"**/.env.production\"])))\n|| shell.reads.exists(r, glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", r.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", r.path)\n  && !(r.by in [\"openssl\", \"ssh\", \"ssh-add\", \"ssh-keygen\", \"scp\", \"sftp\", \"rsync\", \"curl\", \"wget\", \"git\", \"gpg\", \"age\", \"step\", \"mkcert\", \"certbot\", \"caddy\", \"nginx\", \"kubectl\", \"docker\", \"keytool\", \"puttygen\", \"file\", \"md5sum\", \"sha1sum\", \"sha256sum\", \"cksum\", \"chmod\", \"install\"]))\n|| action.kind in [\"file\", \"mcp\"] && files.exists(f, f.op == \"read\" && glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", f.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", f.path)) || shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\", \"kubectl\", \"helm\", \"k9s\", \"oc\"])\n  && c.argv.exists(a, a.matches(\"^[~/]\") && names(paths.credential_files, a)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && !(c.name in [\"scp\", \"sftp\", \"rsync\"] && a.contains(\"/.ssh/\") && !a.contains(\"/.ssh/id_\"))\n    && [\".bak\", \".old\", \".orig\", \".save\"].exists(s, names(paths.credentials, a.split(s)[0]))))\n|| shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\"]\n  && c.argv.exists(a, a.matches(\"^(-v|--volume=|--mount=|type=|src=|source=|~|/)\") && a.split(\",\").exists(p, !p.matches(\"^(dst|destination|target)=\")\n    && (names(paths.credentials, p) || names(paths.service_credentials, p)))))",
+			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\"))))\n  && (names(paths.credentials, w.path) || names(paths.machine_secrets, w.path)))\n|| shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"])\n  && (touches([r], paths.credentials) || !(r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]) && touches([r], [\"**/.env\", \"**/.env.local\", \"**/.env.production\"])))\n|| shell.reads.exists(r, glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", r.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", r.path)\n  && !(r.by in [\"openssl\", \"ssh\", \"ssh-add\", \"ssh-keygen\", \"scp\", \"sftp\", \"rsync\", \"curl\", \"wget\", \"git\", \"gpg\", \"age\", \"step\", \"mkcert\", \"certbot\", \"caddy\", \"nginx\", \"kubectl\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\", \"keytool\", \"puttygen\", \"file\", \"md5sum\", \"sha1sum\", \"sha256sum\", \"cksum\", \"chmod\", \"install\"]))\n|| action.kind in [\"file\", \"mcp\"] && files.exists(f, f.op == \"read\" && glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", f.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", f.path)) || shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\", \"kubectl\", \"helm\", \"k9s\", \"oc\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"])\n  && c.argv.exists(a, a.matches(\"^[~/]\") && names(paths.credential_files, a)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && !(c.name in [\"scp\", \"sftp\", \"rsync\"] && a.contains(\"/.ssh/\") && !a.contains(\"/.ssh/id_\"))\n    && [\".bak\", \".old\", \".orig\", \".save\"].exists(s, names(paths.credentials, a.split(s)[0]))))\n|| shell.reads.exists(r, r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"] && names(paths.service_credentials, r.path)) || shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]\n  && c.argv.exists(a, a.matches(\"^[~/][^:]*$\") && (names(paths.credentials, a) || names(paths.service_credentials, a) || names(paths.credential_files, a))))",
 			Message:   "This touches a file with credentials{paths}.",
 			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`, or give it to a program unread with `source .env`; do not open the file. Inside the boundary that takes `env_files read` in a trusted configuration.",
 			Protected: true,
@@ -2492,18 +2492,36 @@ var shippedPolicies = []shippedPolicy{
 				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 			need{op: all, of: []need{
+				need{op: someValue, fact: 20 /* Shell.reads */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 48 /* PathUse.by */, value: "docker"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "podman"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "nerdctl"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "docker-compose"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "podman-compose"},
+				}},
+				need{op: namesIn, fact: 46 /* PathUse.path */, value: "paths.service_credentials"},
+			}},
+			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: anyOf, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "docker"},
 					need{op: equals, fact: 31 /* Command.name */, value: "podman"},
 					need{op: equals, fact: 31 /* Command.name */, value: "nerdctl"},
+					need{op: equals, fact: 31 /* Command.name */, value: "docker-compose"},
+					need{op: equals, fact: 31 /* Command.name */, value: "podman-compose"},
 				}},
 				need{op: someValue, fact: 39 /* Command.argv */},
+				need{op: anyOf, of: []need{
+					need{op: namesIn, fact: 39 /* Command.argv */, value: "paths.credentials"},
+					need{op: namesIn, fact: 39 /* Command.argv */, value: "paths.service_credentials"},
+					need{op: namesIn, fact: 39 /* Command.argv */, value: "paths.credential_files"},
+				}},
 			}},
 		}},
 		reads:  []string{"action", "files", "paths.credential_files", "paths.credentials", "paths.machine_secrets", "paths.service_credentials", "shell"},
-		digest: "1dd4afd2297b9db6311d557a02b3eb81efba9d6ab8fc2e46e8a485ad4f30c927",
-		from:   110669, to: 123120,
+		digest: "fde5c5895c8db6e93e6cecf0e2a3352fb7198719213f4d366a9bd0cd17870189",
+		from:   110143, to: 123231,
 	},
 	{
 		policy: Policy{
@@ -2513,7 +2531,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 125, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 140, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2620,7 +2638,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   123120, to: 127669,
+		from:   123231, to: 127780,
 	},
 	{
 		policy: Policy{
@@ -2630,7 +2648,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 150, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 165, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -2638,7 +2656,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   127669, to: 127902,
+		from:   127780, to: 128013,
 	},
 	{
 		policy: Policy{
@@ -2648,7 +2666,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 173, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 188, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2723,7 +2741,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   127902, to: 130062,
+		from:   128013, to: 130173,
 	},
 	{
 		policy: Policy{
@@ -2733,7 +2751,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 191, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 206, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
@@ -2754,7 +2772,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   130062, to: 131156,
+		from:   130173, to: 131267,
 	},
 	{
 		policy: Policy{
@@ -2773,7 +2791,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   131156, to: 131569,
+		from:   131267, to: 131680,
 	},
 	{
 		policy: Policy{
@@ -2792,7 +2810,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   131569, to: 131983,
+		from:   131680, to: 132094,
 	},
 	{
 		policy: Policy{
@@ -2811,7 +2829,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   131983, to: 132395,
+		from:   132094, to: 132506,
 	},
 	{
 		policy: Policy{
@@ -2837,7 +2855,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   132395, to: 133340,
+		from:   132506, to: 133451,
 	},
 	{
 		policy: Policy{
@@ -2856,7 +2874,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   133340, to: 133756,
+		from:   133451, to: 133867,
 	},
 	{
 		policy: Policy{
@@ -2874,7 +2892,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   133756, to: 134006,
+		from:   133867, to: 134117,
 	},
 	{
 		policy: Policy{
@@ -2929,7 +2947,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-		from:   134006, to: 135735,
+		from:   134117, to: 135846,
 	},
 	{
 		policy: Policy{
@@ -2951,7 +2969,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   135735, to: 136214,
+		from:   135846, to: 136325,
 	},
 	{
 		policy: Policy{
@@ -2968,7 +2986,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   136214, to: 136488,
+		from:   136325, to: 136599,
 	},
 	{
 		policy: Policy{
@@ -2982,7 +3000,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   136488, to: 136554,
+		from:   136599, to: 136665,
 	},
 	{
 		policy: Policy{
@@ -3016,7 +3034,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   136554, to: 137214,
+		from:   136665, to: 137325,
 	},
 	{
 		policy: Policy{
@@ -3049,7 +3067,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   137214, to: 137793,
+		from:   137325, to: 137904,
 	},
 	{
 		policy: Policy{
@@ -3199,7 +3217,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   137793, to: 143433,
+		from:   137904, to: 143544,
 	},
 	{
 		policy: Policy{
@@ -3280,7 +3298,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   143433, to: 145491,
+		from:   143544, to: 145602,
 	},
 	{
 		policy: Policy{
@@ -3307,7 +3325,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   145491, to: 146745,
+		from:   145602, to: 146856,
 	},
 	{
 		policy: Policy{
@@ -3327,7 +3345,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   146745, to: 148280,
+		from:   146856, to: 148391,
 	},
 	{
 		policy: Policy{
@@ -3344,7 +3362,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   148280, to: 148823,
+		from:   148391, to: 148934,
 	},
 	{
 		policy: Policy{
@@ -3383,7 +3401,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   148823, to: 150067,
+		from:   148934, to: 150178,
 	},
 	{
 		policy: Policy{
@@ -3400,7 +3418,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   150067, to: 150290,
+		from:   150178, to: 150401,
 	},
 	{
 		policy: Policy{
@@ -3417,7 +3435,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   150290, to: 150594,
+		from:   150401, to: 150705,
 	},
 	{
 		policy: Policy{
@@ -3438,7 +3456,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   150594, to: 151018,
+		from:   150705, to: 151129,
 	},
 	{
 		policy: Policy{
@@ -3473,7 +3491,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   151018, to: 152029,
+		from:   151129, to: 152140,
 	},
 	{
 		policy: Policy{
@@ -3490,7 +3508,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   152029, to: 152257,
+		from:   152140, to: 152368,
 	},
 	{
 		policy: Policy{
@@ -3515,7 +3533,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   152257, to: 152755,
+		from:   152368, to: 152866,
 	},
 	{
 		policy: Policy{
@@ -3538,7 +3556,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   152755, to: 153221,
+		from:   152866, to: 153332,
 	},
 	{
 		policy: Policy{
@@ -3555,7 +3573,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   153221, to: 153462,
+		from:   153332, to: 153573,
 	},
 	{
 		policy: Policy{
@@ -3572,7 +3590,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   153462, to: 153688,
+		from:   153573, to: 153799,
 	},
 	{
 		policy: Policy{
@@ -3589,7 +3607,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   153688, to: 153922,
+		from:   153799, to: 154033,
 	},
 	{
 		policy: Policy{
@@ -3610,7 +3628,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   153922, to: 154237,
+		from:   154033, to: 154348,
 	},
 	{
 		policy: Policy{
@@ -3627,7 +3645,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   154237, to: 154450,
+		from:   154348, to: 154561,
 	},
 	{
 		policy: Policy{
@@ -3645,7 +3663,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   154450, to: 154734,
+		from:   154561, to: 154845,
 	},
 	{
 		policy: Policy{
@@ -3662,7 +3680,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   154734, to: 154972,
+		from:   154845, to: 155083,
 	},
 	{
 		policy: Policy{
@@ -3679,7 +3697,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   154972, to: 155209,
+		from:   155083, to: 155320,
 	},
 	{
 		policy: Policy{
@@ -3693,7 +3711,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   155209, to: 155264,
+		from:   155320, to: 155375,
 	},
 	{
 		policy: Policy{
@@ -3707,7 +3725,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   155264, to: 155325,
+		from:   155375, to: 155436,
 	},
 	{
 		policy: Policy{
@@ -3721,7 +3739,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   155325, to: 155384,
+		from:   155436, to: 155495,
 	},
 	{
 		policy: Policy{
@@ -3735,7 +3753,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   155384, to: 155540,
+		from:   155495, to: 155651,
 	},
 	{
 		policy: Policy{
@@ -3749,7 +3767,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   155540, to: 155611,
+		from:   155651, to: 155722,
 	},
 	{
 		policy: Policy{
@@ -3773,7 +3791,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   155611, to: 155933,
+		from:   155722, to: 156044,
 	},
 	{
 		policy: Policy{
@@ -3793,7 +3811,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   155933, to: 157468,
+		from:   156044, to: 157579,
 	},
 	{
 		policy: Policy{
@@ -3810,7 +3828,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   157468, to: 158011,
+		from:   157579, to: 158122,
 	},
 	{
 		policy: Policy{
@@ -3849,7 +3867,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   158011, to: 159255,
+		from:   158122, to: 159366,
 	},
 	{
 		policy: Policy{
@@ -3865,7 +3883,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   159255, to: 164473,
+		from:   159366, to: 164584,
 	},
 	{
 		policy: Policy{
@@ -3890,7 +3908,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   164473, to: 164997,
+		from:   164584, to: 165108,
 	},
 	{
 		policy: Policy{
@@ -3916,7 +3934,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   164997, to: 165611,
+		from:   165108, to: 165722,
 	},
 	{
 		policy: Policy{
@@ -3932,14 +3950,14 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   165611, to: 165616,
+		from:   165722, to: 165727,
 	},
 	{
 		policy: Policy{
 			ID: "trust.safe_write", Pack: "trust", Principle: "person-decides", Effect: "ask",
 			On:        []string{"exec", "shell", "file"},
 			Modes:     []string{"safe"},
-			When:      "action.kind != \"file\" && shell.writes.exists(w, !scratch(w.path)) || action.kind == \"file\" && files.exists(f, !(f.op in [\"read\", \"list\"]) && !scratch(f.path) && !(f.inside_workspace && scratch(f.workspace_relative)))",
+			When:      "action.kind != \"file\" && shell.writes.exists(w, w.op != \"mount\" && !scratch(w.path)) || action.kind == \"file\" && files.exists(f, !(f.op in [\"read\", \"list\"]) && !scratch(f.path) && !(f.inside_workspace && scratch(f.workspace_relative)))",
 			Message:   "This changes files{paths}.",
 			Remedy:    "A person can approve it; build output and /tmp need no approval.",
 			Protected: true,
@@ -3949,6 +3967,7 @@ var shippedPolicies = []shippedPolicy{
 			need{op: all, of: []need{
 				need{op: differs, fact: 1 /* Action.kind */, value: "file"},
 				need{op: someValue, fact: 21 /* Shell.writes */},
+				need{op: differs, fact: 47 /* PathUse.op */, value: "mount"},
 			}},
 			need{op: all, of: []need{
 				need{op: equals, fact: 1 /* Action.kind */, value: "file"},
@@ -3956,8 +3975,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "2da99d08dc5d0d48448185f04b2c5ebba43203318dff06e573b0b90f634d96ac",
-		from:   165616, to: 166572,
+		digest: "8e1f8f89d0b10a6655f77d6089bb55647f91be584b38f57d0f4562936b4c671c",
+		from:   165727, to: 166758,
 	},
 	{
 		policy: Policy{
@@ -3990,7 +4009,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   166572, to: 167119,
+		from:   166758, to: 167305,
 	},
 	{
 		policy: Policy{
@@ -4006,7 +4025,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   167119, to: 167124,
+		from:   167305, to: 167310,
 	},
 	{
 		policy: Policy{
@@ -4022,23 +4041,26 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   167124, to: 167542,
+		from:   167310, to: 167728,
 	},
 	{
 		policy: Policy{
 			ID: "verify.write", Pack: "verify", Principle: "security-by-design", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"verify"},
-			When:      "shell.writes.exists(w, !scratch(w.path))",
+			When:      "shell.writes.exists(w, w.op != \"mount\" && !scratch(w.path))",
 			Message:   "This changes files that are not build output{paths}, and verification changes nothing.",
 			Remedy:    "Write to a build directory or to /tmp, or use the tool's dry run; propose the change instead of making it.",
 			Protected: true,
 			File:      "pack:verify/verify.yaml", Line: 4, Column: 5,
 		},
-		need:   need{op: someValue, fact: 21 /* Shell.writes */},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 21 /* Shell.writes */},
+			need{op: differs, fact: 47 /* PathUse.op */, value: "mount"},
+		}},
 		reads:  []string{"shell"},
-		digest: "93da16716fe1594c4a82d38534855dfd3089f91e552604179ccd4b858f435efe",
-		from:   167542, to: 167806,
+		digest: "ab78063a9f2aad861dc92936d0807611c6b3c51285c0271fb9d4fffa97dac922",
+		from:   167728, to: 168067,
 	},
 	{
 		policy: Policy{
@@ -4054,7 +4076,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   167806, to: 168311,
+		from:   168067, to: 168572,
 	},
 	{
 		policy: Policy{
@@ -4087,7 +4109,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   168311, to: 168858,
+		from:   168572, to: 169119,
 	},
 	{
 		policy: Policy{
@@ -4177,7 +4199,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   168858, to: 173716,
+		from:   169119, to: 173977,
 	},
 	{
 		policy: Policy{
@@ -4193,6 +4215,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   173716, to: 173721,
+		from:   173977, to: 173982,
 	},
 }

@@ -178,7 +178,7 @@ type Assignment struct {
 type PathUse struct {
 	Path    string `json:"path" required:"true"`
 	By      string `json:"by"`                 // command name, or "redirect"
-	Op      string `json:"op" required:"true"` // read | write | append | create | truncate | delete | move | mode | link
+	Op      string `json:"op" required:"true"` // read | write | append | create | truncate | delete | move | mode | link | mount
 	Certain bool   `json:"certain"`
 	Outside bool   `json:"outside,omitempty"` // it is outside of the work space, of temporary directories and of caches
 }

@@ -18,6 +18,7 @@ const (
 	opMove     = "move"
 	opMode     = "mode"
 	opLink     = "link"
+	opMount    = "mount" // a container can write there
 )
 
 // use is a path that a command reads or writes, and its real location.

@@ -209,10 +209,10 @@ func (c *walker) shown(inv invocation, name string) {
 				c.read(c.locate(f, d), name)
 			}
 		}
-	case "docker", "podman", "nerdctl":
+	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":
+		mounts := c.mounts(args, d, name)
 		for i, f := range args {
-			mounts := i > 0 && slices.Contains([]string{"-v", "--volume", "--mount"}, args[i-1].text) || strings.HasPrefix(f.text, "-v") || strings.HasPrefix(f.text, "--volume") || strings.HasPrefix(f.text, "--mount")
-			if mounts || i > 0 && has("cp") {
+			if i > 0 && has("cp") && !mounts[i] {
 				take(f)
 			}
 		}
