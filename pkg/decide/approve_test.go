@@ -127,18 +127,23 @@ func TestApprovedRecord(t *testing.T) {
 func TestWhatAnApprovalCovers(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
+		before string // the work space's policies when the call was refused
 		change func(w *world, a *trust.Approval)
 		want   string
 	}{
-		"what was asked":               {script: asksFirst, want: record.VerdictAllow},
-		"what was refused":             {script: needsNetwork, want: record.VerdictAllow},
-		"other policies":               {script: needsNetwork, change: func(_ *world, a *trust.Approval) { a.Policies = []string{"files.outside"} }, want: record.VerdictDeny},
-		"no policies":                  {script: asksFirst, change: func(_ *world, a *trust.Approval) { a.Policies = nil }, want: record.VerdictAsk},
-		"a policy that came later":     {script: asksFirst, change: func(w *world, _ *trust.Approval) { w.write(ConsumerFile, strings.ReplaceAll(noMake, "make", "rm")) }, want: record.VerdictDeny},
-		"what none overrides":          {script: neverPasses, change: func(_ *world, a *trust.Approval) { a.Policies = []string{"secrets.read"} }, want: record.VerdictDeny},
-		"no grant that means anything": {script: needsNetwork, change: func(_ *world, a *trust.Approval) { a.Grants = []string{"nonsense"} }, want: record.VerdictDeny},
+		"what was asked":                  {script: asksFirst, want: record.VerdictAllow},
+		"what was refused":                {script: needsNetwork, want: record.VerdictAllow},
+		"other policies":                  {script: needsNetwork, change: func(_ *world, a *trust.Approval) { a.Policies = []string{"files.outside"} }, want: record.VerdictDeny},
+		"no policies":                     {script: asksFirst, change: func(_ *world, a *trust.Approval) { a.Policies = nil }, want: record.VerdictAsk},
+		"a policy that came later":        {script: asksFirst, change: func(w *world, _ *trust.Approval) { w.write(ConsumerFile, strings.ReplaceAll(noMake, "make", "rm")) }, want: record.VerdictDeny},
+		"a policy about what is approved": {script: asksFirst, before: strings.ReplaceAll(noMake, `runs(shell, "make")`, "actor.admin_approved"), want: record.VerdictAsk},
+		"what none overrides":             {script: neverPasses, change: func(_ *world, a *trust.Approval) { a.Policies = []string{"secrets.read"} }, want: record.VerdictDeny},
+		"no grant that means anything":    {script: needsNetwork, change: func(_ *world, a *trust.Approval) { a.Grants = []string{"nonsense"} }, want: record.VerdictDeny},
 	} {
 		w := newWorld(t)
+		if c.before != "" {
+			w.write(ConsumerFile, c.before)
+		}
 		this := call{script: c.script}
 		w.approves(w.refused(this), func(a *trust.Approval) {
 			if c.change != nil {

@@ -172,6 +172,7 @@ func TestManyLinesOfOneDecider(t *testing.T) {
 		{call{script: "git status"}, record.VerdictAllow}, {this, record.VerdictAllow}, {this, record.VerdictDeny},
 		{call{script: "git status", cwd: "sub"}, ""}, {call{script: "git status"}, record.VerdictAllow}, {call{script: neverPasses}, record.VerdictDeny},
 		{call{script: "git status", cwd: "sub"}, ""}, {call{script: "git log"}, record.VerdictAllow},
+		{call{script: "make"}, record.VerdictAllow}, {call{script: "make", mode: record.ModePlan}, record.VerdictDeny}, {call{script: "make"}, record.VerdictAllow},
 	} {
 		l := w.line(c.call)
 		before := string(l.AppendTo(nil))
@@ -185,7 +186,7 @@ func TestManyLinesOfOneDecider(t *testing.T) {
 		w.must(err)
 		w.holds(c.call.script, v, c.want, "")
 	}
-	if d.Blocked != 2 {
+	if d.Blocked != 3 {
 		t.Errorf("%d lines count as blocked", d.Blocked)
 	}
 }

@@ -285,6 +285,18 @@ func TestFailedEvaluationDenies(t *testing.T) {
 	}
 }
 
+// TestUnknownFactsDeny: what could not be established is not taken for absent.
+func TestUnknownFactsDeny(t *testing.T) {
+	w := newWorld(t)
+	for script, want := range map[string]string{"if": record.VerdictDeny, "if true; then ls; fi": record.VerdictAllow} {
+		v := w.decide(w.decider(Options{}), w.line(call{script: script}))
+		w.holds(script, v, want, "")
+		if unknown := len(v.Decision.Errors) == 1 && v.Decision.Errors[0].Code == policy.CodeIncomplete; unknown == Allows(want) {
+			t.Errorf("%s: %+v", script, v.Decision.Errors)
+		}
+	}
+}
+
 // TestLibraryHoldsManyWorkSpaces: each has its own policies, however many there are.
 func TestLibraryHoldsManyWorkSpaces(t *testing.T) {
 	w := newWorld(t)
