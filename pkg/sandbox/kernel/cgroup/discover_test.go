@@ -36,6 +36,9 @@ func TestDiscover(t *testing.T) {
 			words: []string{"own cgroup", "has no memory controller", "belongs to user 0", "systemd-run --user"}},
 		{name: "session of an ordinary user with a manager", k: newKernel(user, "/user.slice/session-1.scope", session...),
 			with: withScope, path: "/user.slice/app/ethos-1.scope", found: "systemd scope"},
+		{name: "own cgroup with others in it, and nothing else", k: newKernel(user, "/d/me", "/d:0:cpu,memory,pids", "/d/me:1000"),
+			with: func(k *kernel, _ *Caller) { k.groups["/d/me"].procs = []string{"100", "101"} }, words: []string{"/d/me has 1 other processes"}},
+		{name: "own cgroup of another user", k: newKernel(user, "/d/me", "/d:0:cpu,memory,pids", "/d/me"), words: []string{"/d/me is not the caller's to write"}},
 		{name: "a manager that refuses", k: newKernel(user, "/user.slice/session-1.scope", session...),
 			with: func(_ *kernel, c *Caller) {
 				c.Scope = func(context.Context, int) error { return errors.New("access denied") }

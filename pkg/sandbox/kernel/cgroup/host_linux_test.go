@@ -57,6 +57,12 @@ func child(job string) {
 		}
 	case "hide": // a grandchild in a session of its own, left by its parent
 		fatal(startSelf("sleep"))
+	case "kill nobody":
+		for _, pid := range []string{"", "x", "-1x", "0"} {
+			if kill(pid) == nil {
+				fatal(fmt.Errorf("%q was killed", pid))
+			}
+		}
 	case "sleep":
 		time.Sleep(time.Minute)
 	}
@@ -254,6 +260,80 @@ func TestHostKillReachesEverySession(t *testing.T) {
 		}
 		awaitEnd(t, n)
 	}
+}
+
+// bareLeaf is a leaf without limits and a cgroup below it, which needs no controller to be delegated.
+func bareLeaf(t *testing.T) (leaf, below *Leaf) {
+	t.Helper()
+	path := ""
+	probetest.NeedFunc(t, "cgroup", func() string {
+		h, err := readHierarchy(Host{})
+		if err != nil || h.point == "" {
+			return fmt.Sprint("no cgroup v2 is mounted: ", err)
+		}
+		path = fmt.Sprintf("%s/ethos-test-%d-%d", h.point, os.Getpid(), serial.Add(1))
+		if err := (Host{}).Mkdir(path); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	leaf, below = &Leaf{Path: path, files: Host{}}, &Leaf{Path: path + "/below", files: Host{}}
+	for _, l := range []*Leaf{leaf, below} {
+		if err := mkdirAny(l.files, l.Path); err != nil {
+			t.Fatal(err)
+		}
+		dir, err := l.files.OpenLocked(l.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.dir = dir
+	}
+	t.Cleanup(func() {
+		for _, l := range []*Leaf{below, leaf} {
+			if err := errors.Join(l.Kill(), l.Remove(context.Background())); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return leaf, below
+}
+
+// TestHostKillReachesDescendants : both ways of killing end what is in the leaf and in the cgroups below it, and nothing else.
+func TestHostKillReachesDescendants(t *testing.T) {
+	for name, kill := range map[string]func(*Leaf) error{"cgroup.kill": (*Leaf).Kill, "one after another": (*Leaf).killEach} {
+		leaf, below := bareLeaf(t)
+		_, beside := bareLeaf(t)
+		for _, l := range []*Leaf{leaf, below, beside} {
+			text, err := run(t, l, "hide")
+			finished(t, text, err)
+		}
+		pids, err := members(Host{}, leaf.Path)
+		if err != nil || len(pids) != 2 {
+			t.Fatalf("%s: in the leaf are %q, %v", name, pids, err)
+		}
+		if err := kill(leaf); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, pid := range pids {
+			n, err := strconv.Atoi(pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			awaitEnd(t, n)
+		}
+		if alive, err := beside.Populated(); err != nil || !alive {
+			t.Errorf("%s: the process of another leaf was killed, %v", name, err)
+		}
+	}
+}
+
+// TestKillOfNobody : what names no process is not given to kill(2), which takes 0 for the caller's process group.
+func TestKillOfNobody(t *testing.T) {
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), childEnv+"=kill nobody")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	text, err := cmd.CombinedOutput()
+	finished(t, string(text), err)
 }
 
 // awaitEnd waits for a killed process: it leaves its cgroup shortly before its state says that it is dead.

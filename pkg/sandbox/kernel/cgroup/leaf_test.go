@@ -3,6 +3,7 @@ package cgroup
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -135,6 +136,20 @@ func TestLimitThatDoesNotStick(t *testing.T) {
 	}
 }
 
+// TestLimitThatThisKernelLacks : the leaf without it is removed, and is not taken for one that was swept.
+func TestLimitThatThisKernelLacks(t *testing.T) {
+	k, d := delegation(t)
+	k.old = []string{"pids.max"}
+	if leaf, err := d.NewLeaf(Limits{Pids: 5}); leaf != nil || err == nil || !strings.Contains(err.Error(), "pids.max: no such file") {
+		t.Errorf("%v, %v", leaf, err)
+	}
+	for id := range k.groups {
+		if strings.Contains(id, "/run-") {
+			t.Errorf("%s is left behind", id)
+		}
+	}
+}
+
 // ignoreWrites is a kernel that takes a write and forgets it.
 type ignoreWrites struct {
 	*kernel
@@ -188,6 +203,69 @@ func TestKillAndRemove(t *testing.T) {
 	}
 	if err := leaf.Remove(t.Context()); err != nil {
 		t.Errorf("removed twice: %v", err)
+	}
+}
+
+// TestMembers : the processes of every cgroup below count, and one that is removed meanwhile does not hide the others.
+func TestMembers(t *testing.T) {
+	k := newKernel(0, "", "/a", "/a/b", "/a/b/c", "/a/gone", "/a/z", "/other")
+	for id, pids := range map[string][]string{"/a": {"1", "2"}, "/a/b": {"3"}, "/a/b/c": {"4"}, "/a/gone": {"5"}, "/a/z": {"6"}, "/other": {"7"}} {
+		k.groups[id].procs = pids
+	}
+	k.fault = func(_, name string) error {
+		if strings.Contains(name, "/gone") {
+			return syscall.ENODEV
+		}
+		return nil
+	}
+	got, err := members(k, k.point+"/a")
+	if want := "1 2 3 4 6"; err != nil || strings.Join(got, " ") != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	k.fault = func(op, name string) error {
+		if strings.HasSuffix(name, "/c/cgroup.procs") {
+			return syscall.EIO
+		}
+		return nil
+	}
+	if got, err := members(k, k.point+"/a"); err == nil {
+		t.Errorf("%q, although one could not be read", got)
+	}
+}
+
+// TestRemoveTellsWhatIsLeft : a leaf that cannot be removed is an error, and its lock is released for the next sweep.
+func TestRemoveTellsWhatIsLeft(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.EBUSY, syscall.EACCES} {
+		k, d := delegation(t)
+		leaf, err := d.NewLeaf(Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.fault = func(op, _ string) error {
+			if op == "rmdir" {
+				return errno
+			}
+			return nil
+		}
+		short, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		defer cancel()
+		if err := leaf.Remove(short); !errors.Is(err, errno) {
+			t.Errorf("%v: %v", errno, err)
+		}
+		if len(k.locks) > 0 {
+			t.Errorf("%v: still locked: %v", errno, k.locks)
+		}
+	}
+}
+
+// TestControllerThatIsNotGiven : the kernel's answer is what counts for controllers, too.
+func TestControllerThatIsNotGiven(t *testing.T) {
+	k := newKernel(user, "/d/me", "/d:1000:cpu,io,memory,pids", "/d/me:1000")
+	c := k.caller()
+	c.Files = ignoreWrites{k, "cgroup.subtree_control"}
+	k.groups["/d"].subtree, k.groups[""].subtree = nil, slices.Clone(allControllers)
+	if d, err := Discover(t.Context(), c, need); err == nil {
+		t.Errorf("%s has no controllers for its leaves", d.Path)
 	}
 }
 

@@ -17,8 +17,12 @@ func divided(t *testing.T, limits Limits) (*kernel, *Delegation, *Tree) {
 		t.Fatal(err)
 	}
 	first(k, tree)
+	procs := tree.KeeperFD()
 	if err := tree.Divide(200, []string{"memory", "pids"}); err != nil {
 		t.Fatal(err)
+	}
+	if procs == 0 || tree.KeeperFD() != 0 { // with it, a command could leave its leaf
+		t.Errorf("the way out of a leaf is descriptor %d, and once the tree is divided %d", procs, tree.KeeperFD())
 	}
 	return k, d, tree
 }
