@@ -1,4 +1,4 @@
-// Package mutants removes the sandbox's defences, one at a time, and checks that the tests notice.
+// Package mutants removes the defences of decisions, of ethos-git and of the sandbox, one at a time, and checks that the tests notice.
 //
 // [All] lists the mutants. A mutant has a name, the kernel calls to omit or the exact text of a
 // file to replace, and the tests that should then fail. If a defence is a table, such as the rules

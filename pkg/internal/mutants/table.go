@@ -137,7 +137,7 @@ var single = []Mutant{
 
 // All lists every mutant. root is the directory of the module.
 func All(root string) ([]Mutant, error) {
-	list := slices.Concat(single, leftBehind, egress)
+	list := slices.Concat(single, leftBehind, egress, decided, guards, cgroups)
 	compiled := []Edit{{"pkg/sandbox/kernel/seccomp/precompiled.go", "\tpacked := denyPrivilegeAMD64\n", "\tif p, err := DenyPrivilege().Compile(a); err == nil {\n\t\treturn p\n\t}\n\tpacked := denyPrivilegeAMD64\n"}}
 	for _, more := range []func() ([]Mutant, error){
 		func() ([]Mutant, error) { return Rules(root, filters, compiled, filter) },
