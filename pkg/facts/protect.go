@@ -72,7 +72,7 @@ func (p place) protected(name string) string {
 	if rest, ok := below(lower, strings.ToLower(p.home)); ok {
 		class = worse(class, classOf(x.home, rest))
 	}
-	if rest, ok := homeOf(lower); ok {
+	if rest, ok := protected.BelowHome(lower); ok {
 		class = worse(class, classOf(x.home, rest))
 	}
 	if protected.EnvFile(lower) {
@@ -87,21 +87,6 @@ func (p place) protected(name string) string {
 		}
 	}
 	return class
-}
-
-// homeOf returns the part of a path below the home directory of any user, in the usual places for
-// home directories.
-func homeOf(name string) (rest string, ok bool) {
-	if rest, ok = strings.CutPrefix(name, "/root/"); ok {
-		return rest, true
-	}
-	for _, all := range [...]string{"/home/", "/users/"} {
-		if below, in := strings.CutPrefix(name, all); in {
-			_, rest, ok = strings.Cut(below, "/")
-			return rest, ok
-		}
-	}
-	return "", false
 }
 
 // classOf compares the beginning of a path with one group of rules.

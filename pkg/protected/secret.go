@@ -97,20 +97,21 @@ func Sensitive(word, home string) bool {
 }
 
 // BelowHome returns the part of a path below the home directory of any user, which may be written as
-// "~/", as "~user/" or as a usual path of home directories.
+// "~/", as "~user/" or as a usual path of home directories, in any case.
 func BelowHome(path string) (rest string, ok bool) {
-	if rest, ok = strings.CutPrefix(path, "/root/"); ok {
-		return rest, true
-	}
 	if strings.HasPrefix(path, "~") && !strings.HasPrefix(path, "~+") && !strings.HasPrefix(path, "~-") { // directories of the shell
 		_, rest, ok = strings.Cut(path, "/")
 		return rest, ok
 	}
-	for _, all := range [...]string{"/home/", "/Users/"} {
-		if below, in := strings.CutPrefix(path, all); in {
-			_, rest, ok = strings.Cut(below, "/")
-			return rest, ok
+	for _, root := range [...]string{"/root/", "/home/", "/users/"} {
+		if len(path) < len(root) || !strings.EqualFold(path[:len(root)], root) {
+			continue
 		}
+		if rest = path[len(root):]; root == "/root/" {
+			return rest, true
+		}
+		_, rest, ok = strings.Cut(rest, "/")
+		return rest, ok
 	}
 	return "", false
 }

@@ -27,8 +27,8 @@ func TestKey(t *testing.T) {
 func TestSensitive(t *testing.T) {
 	for word, want := range map[string]bool{
 		"~/.ssh/id_rsa": true, "/root/.aws/credentials": true, "/home/x/.netrc": true, "/Users/x/.kube/config": true, "/h/.npmrc": true, "/etc/shadow": true, "/etc/shadow-": true,
-		"/etc/ssh/ssh_host_rsa_key": true, "/proc/1/environ": true, "keys/id_ed25519": true, "~me/.netrc": true,
-		".npmrc": false, "~+/.netrc": false, "~-/.netrc": false, "/srv/.npmrc": false, "~/notes": false, "/etc/passwd": false, "/etc/shadowed": false, "id_rsa": false, "": false,
+		"/etc/ssh/ssh_host_rsa_key": true, "/proc/1/environ": true, "keys/id_ed25519": true, "~me/.netrc": true, "/HOME/x/.Netrc": true, "/users/x/.kube/config": true, "/Root/.aws/credentials": true,
+		".npmrc": false, "~+/.netrc": false, "~-/.netrc": false, "/srv/.npmrc": false, "~/notes": false, "/rooted/.netrc": false, "/home/.netrc": false, "/etc/passwd": false, "/etc/shadowed": false, "id_rsa": false, "": false,
 	} {
 		if Sensitive(word, "/h") != want {
 			t.Errorf("Sensitive(%q) is %v", word, !want)
