@@ -19,7 +19,7 @@ import (
 )
 
 // ConsumerFile is the consumer's policy file in the root of a work space.
-const ConsumerFile = "coding_ethos.yml"
+const ConsumerFile = trust.ConsumerFile
 
 // maxSets limits the workspaces whose policies are held at once.
 const maxSets = 32

@@ -122,9 +122,6 @@ func (l *looked) describe(first gitargs.Reading) {
 	l.shorten()
 }
 
-// ownPolicies is the file in which a work space adds policies.
-const ownPolicies = "coding_ethos.yml"
-
 // plain reports whether no policy needs to be evaluated: the command only reads, sets no
 // configuration, everything about it is known, and there are no policies but the shipped ones.
 func (l *looked) plain() bool {
@@ -138,8 +135,8 @@ func reads(class []string) bool { return len(class) == 1 && class[0] == "read" }
 // hasPolicies reports whether the work space, or a work tree that contains it, has policies of its
 // own.
 func (l *looked) hasPolicies() bool {
-	_, err := os.Lstat(filepath.Join(l.action.Workspace, ownPolicies))
-	return !os.IsNotExist(err) || len(trust.Around(l.action.Workspace, ownPolicies)) > 0
+	_, err := os.Lstat(filepath.Join(l.action.Workspace, trust.ConsumerFile))
+	return !os.IsNotExist(err) || len(trust.Around(l.action.Workspace, trust.ConsumerFile)) > 0
 }
 
 // merge adds what only this call knows to facts that were derived from its argv alone: the

@@ -11,6 +11,9 @@ import (
 	"syscall"
 )
 
+// ConsumerFile is the name of the file in the root of a work space that adds policies.
+const ConsumerFile = "coding_ethos.yml"
+
 // ReadFile reads a configuration file of the work space root. It does not block on a FIFO, reads at
 // most [MaxText] bytes, and follows no symbolic link out of the work space, because messages would
 // reveal the content of the other file. The error wraps [fs.ErrNotExist] if the file does not
