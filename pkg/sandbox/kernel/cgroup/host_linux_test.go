@@ -288,11 +288,22 @@ func bareLeaf(t *testing.T) (leaf, below *Leaf) {
 		}
 		l.dir = dir
 	}
-	t.Cleanup(func() {
+	t.Cleanup(func() { // without what is tested here, so that nothing is left if it is broken
+		if err := os.WriteFile(path+"/cgroup.kill", []byte("1"), 0); err != nil { // before Linux 5.14
+			_ = leaf.killEach()
+		}
 		for _, l := range []*Leaf{below, leaf} {
-			if err := errors.Join(l.Kill(), l.Remove(context.Background())); err != nil {
-				t.Error(err)
+			err := unix.EBUSY
+			for range 500 {
+				if err, _ = unix.Rmdir(l.Path).(unix.Errno); err == 0 {
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
 			}
+			if err != 0 {
+				t.Errorf("%s is left behind: %v", l.Path, err)
+			}
+			_ = l.dir.Close() // the directory is gone
 		}
 	})
 	return leaf, below
