@@ -259,10 +259,7 @@ func (c *sessionEndCmd) Run(_ context.Context, sys *cli.System) error {
 		return cli.Errorf(cli.Usage, "ethos-sandbox session end NAME, or session end --all", "give exactly one of a session, --all and --from")
 	}
 	client, err := dialNamed(sys, c.Name)
-	if err != nil {
-		return err
-	}
-	return endSession(sys, client)
+	return endSession(sys, client, err)
 }
 
 // endOfAgent ends the ethos sessions of an agent's session that has ended, if
@@ -302,10 +299,7 @@ func endSessions(sys *cli.System, ends func(name string) bool) error {
 			continue
 		}
 		client, err := registry.Dial(name)
-		if err == nil {
-			err = endSession(sys, client)
-		}
-		if err != nil && !errors.Is(err, session.ErrNone) {
+		if err = endSession(sys, client, err); err != nil && !errors.Is(err, session.ErrNone) {
 			faults = append(faults, err)
 		}
 	}
@@ -315,7 +309,16 @@ func endSessions(sys *cli.System, ends func(name string) bool) error {
 	return nil
 }
 
-func endSession(sys *cli.System, client *session.Client) error {
+// endSession ends the session of a client, or the one that err says cannot have
+// a client.
+func endSession(sys *cli.System, client *session.Client, err error) error {
+	var other *session.OtherRelease
+	switch {
+	case errors.As(err, &other):
+		return other.End()
+	case err != nil:
+		return err
+	}
 	defer client.Close()
 	denials, err := client.End()
 	warn(sys, denials)

@@ -190,6 +190,8 @@ func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, e
 	switch {
 	case errors.Is(err, session.ErrNone):
 		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session start --name "+name+" starts it, and --session auto:"+name+" starts it when needed", "session %s is not running", name)
+	case errors.As(err, new(*session.OtherRelease)):
+		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session end "+name+" ends it; then start it again", "%w", err)
 	case err != nil:
 		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session list shows what runs", "%w", err)
 	}

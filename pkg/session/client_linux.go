@@ -36,8 +36,12 @@ func greet(c *conn, name string) (*Client, error) {
 		closeAll(files)
 	}
 	if err == nil && first != greeting(dial.Greeting) {
-		c.Close()
-		return nil, fmt.Errorf("session %s was started by another release of ethos-sandbox", name)
+		defer c.Close()
+		other := &OtherRelease{Name: name}
+		if other.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
+			return nil, fmt.Errorf("%w: pidfd_open: %w", other, err)
+		}
+		return nil, other
 	}
 	if err == nil {
 		err = c.SetReadDeadline(time.Now().Add(messageLimit))
@@ -127,6 +131,19 @@ func (c *Client) End() (left []record.Denial, err error) {
 		return nil, fmt.Errorf("session %s: its supervisor, process %d, has not ended within %v", c.Hello.Name, c.pid, endLimit)
 	}
 	return ended.Denials, nil
+}
+
+// End ends the session by SIGTERM, which every release understands, and returns
+// when its supervisor is gone.
+func (o *OtherRelease) End() error {
+	defer unix.Close(o.pidfd)
+	if err := unix.PidfdSendSignal(o.pidfd, unix.SIGTERM, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("session %s: pidfd_send_signal: %w", o.Name, err)
+	}
+	if !ready(o.pidfd, unix.POLLIN, endLimit) {
+		return fmt.Errorf("session %s: its supervisor has not ended within %v", o.Name, endLimit)
+	}
+	return nil
 }
 
 // ready waits until one of the events occurs on a descriptor, for at most limit. A negative limit

@@ -15,3 +15,14 @@ var (
 	// ErrBroken says that the supervisor ended before it answered.
 	ErrBroken = errors.New("the supervisor of the session ended before it answered")
 )
+
+// OtherRelease is the error of connecting to a supervisor of another release,
+// which understands no request of this one.
+type OtherRelease struct {
+	Name  string // of the session
+	pidfd int    // of the supervisor
+}
+
+func (o *OtherRelease) Error() string {
+	return "session " + o.Name + " was started by another release of ethos-sandbox"
+}

@@ -15,8 +15,12 @@ import (
 	"ethos/pkg/internal/probetest"
 )
 
-// TestMain becomes a client of a socket when it is told to: see knock.
+// TestMain becomes a client of a socket when it is told to (see knock), or a supervisor of another
+// release (see TestOtherRelease).
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "supervise" {
+		otherRelease()
+	}
 	if len(os.Args) > 2 && os.Args[1] == "knock" {
 		to, err := net.Dial("unix", os.Args[2])
 		if err != nil {
@@ -205,4 +209,53 @@ func TestPeers(t *testing.T) {
 			t.Error("a client of another user is let in")
 		}
 	})
+}
+
+// otherRelease is a supervisor that greets as no release does.
+func otherRelease() {
+	lock, err := Open(os.Getenv).Lock("w")
+	if err != nil {
+		panic(err)
+	}
+	listener, err := lock.listen()
+	if err != nil {
+		panic(err)
+	}
+	os.Stdout.Close()
+	for {
+		to, err := listener.AcceptUnix()
+		if err != nil {
+			panic(err)
+		}
+		text, _ := encode(greeting(`{"version":0}`))
+		to.Write(text)
+		go to.Read(make([]byte, 1<<10))
+	}
+}
+
+// TestOtherRelease: no command runs in a session of another release, which can still be ended.
+func TestOtherRelease(t *testing.T) {
+	getenv, _ := environment(t, true)
+	cmd := exec.Command(os.Args[0], "supervise")
+	cmd.Env = []string{"HOME=" + getenv("HOME"), "XDG_RUNTIME_DIR=" + getenv("XDG_RUNTIME_DIR")}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Read(make([]byte, 1)) // it listens
+	_, err = Open(getenv).Dial("w")
+	var other *OtherRelease
+	if !errors.As(err, &other) || other.Name != "w" {
+		t.Fatalf("%v", err)
+	}
+	go cmd.Wait()
+	if err := other.End(); err != nil {
+		t.Error(err)
+	}
+	if _, err := Open(getenv).Dial("w"); !errors.Is(err, ErrNone) {
+		t.Errorf("after its end: %v", err)
+	}
 }

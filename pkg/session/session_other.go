@@ -66,6 +66,9 @@ type Client struct{ Hello Hello }
 // Close does nothing.
 func (*Client) Close() error { return nil }
 
+// End does nothing.
+func (*OtherRelease) End() error { return nil }
+
 // Status always fails here.
 func (*Client) Status() (Status, error) { return Status{}, errSystem }
 
