@@ -10,8 +10,8 @@ import (
 	"ethos/pkg/session/dial"
 )
 
-// TestEarly: a command line that is requested before main is read by main in the same way, and asks
-// for nothing else.
+// TestEarly: a command line that is requested before main is read by main in
+// the same way, and asks for nothing else.
 func TestEarly(t *testing.T) {
 	words := []string{"run", "shell", "--session", "--session=w", "w", "auto:w", "--session=auto:w", "--", "true", "-c", "--deny-write", "--evidence", "--session=", "", "-w", "--dry-run", "--session=-x", "run"}
 	taken := 0

@@ -2,10 +2,11 @@
 //
 //	ethos-sandbox run --session NAME -- COMMAND
 //
-// before the other packages of the program are initialised, and before its main function. If the
-// command soon ends well, and leaves no output to relay, that is all that this process does.
-// Else main follows the command as any other: it parses the command line, takes over the
-// connection, relays streams and signals.
+// before the other packages of the program are initialised, and before its main
+// function. If the command soon ends well, and leaves no output to relay, that
+// is all that this process does. Else main follows the command as any other: it
+// parses the command line, takes over the connection, relays streams and
+// signals.
 //
 // The package works as it is imported, so only this program imports it. See
 // docs/decisions/0059-a-request-before-main.md.
@@ -13,8 +14,9 @@ package early
 
 import "ethos/pkg/session/dial"
 
-// Plain parses a command line, with the program's own name. ok is false unless it is a command in a
-// session, without any other flag. Main reads what is accepted here in the same way.
+// Plain parses a command line, with the program's own name. ok is false unless
+// it is a command in a session, without any other flag. Main reads what is
+// accepted here in the same way.
 func Plain(args []string) (name string, argv []string, ok bool) {
 	const flag = "--session="
 	if len(args) < 3 || args[1] != "run" {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestSessionPlain: a command without flags, which is requested before the program's main function,
-// is the same as one that main requests.
+// TestSessionPlain: a command without flags, which is requested before the
+// program's main function, is the same as one that main requests.
 func TestSessionPlain(t *testing.T) {
 	l := lodged(t)
 	const script = "id; pwd; umask; ulimit -a; env | sort; ls -l /proc/self/fd | wc -l; grep -E '^(Cap|Sig|Seccomp|NoNew)' /proc/self/status"
@@ -35,7 +35,8 @@ func TestSessionPlain(t *testing.T) {
 	}
 }
 
-// TestSessionPlainOutput: the output of a command arrives whole, whenever it ends and whoever reads.
+// TestSessionPlainOutput: the output of a command arrives whole, whenever it
+// ends and whoever reads.
 func TestSessionPlainOutput(t *testing.T) {
 	l := lodged(t)
 	for script, want := range map[string]string{
@@ -56,7 +57,8 @@ func TestSessionPlainOutput(t *testing.T) {
 	}
 }
 
-// TestSessionPlainUnread: a command that prints without end ends with its reader.
+// TestSessionPlainUnread: a command that prints without end ends with its
+// reader.
 func TestSessionPlainUnread(t *testing.T) {
 	l := lodged(t)
 	for _, wait := range []time.Duration{0, time.Millisecond, 100 * time.Millisecond} {

@@ -16,12 +16,13 @@ type pollFD struct {
 	events, revents int16
 }
 
-// Succeeds follows the command for at most limit. It reports whether the command has ended with
-// status 0, has left no output to relay, and nothing else is to be said. It returns false as soon
-// as that cannot be. Whoever takes over s then finds in it what was received, and goes on.
+// Succeeds follows the command for at most limit. It reports whether the
+// command has ended with status 0, has left no output to relay, and nothing
+// else is to be said. It returns false as soon as that cannot be. Whoever takes
+// over s then finds in it what was received, and goes on.
 //
-// A signal has its default action meanwhile. Nobody has seen anything of the command then, so that
-// is as if the signal had come before it.
+// A signal has its default action meanwhile. Nobody has seen anything of the
+// command then, so that is as if the signal had come before it.
 func (s *Sent) Succeeds(limit time.Duration) bool {
 	list := [3]pollFD{{fd: int32(s.FD), events: pollIn}} // the connection, and the pipes
 	for end := time.Now().Add(limit); !s.succeeded(); {
@@ -47,8 +48,8 @@ func (s *Sent) Succeeds(limit time.Duration) bool {
 	return true
 }
 
-// poll waits for at most limit: ppoll(2). It returns false when the time is over, and for a
-// signal.
+// poll waits for at most limit: ppoll(2). It returns false when the time is
+// over, and for a signal.
 func poll(list []pollFD, limit time.Duration) bool {
 	if limit < 0 {
 		return false
@@ -58,8 +59,8 @@ func poll(list []pollFD, limit time.Duration) bool {
 	return errno == 0 && n > 0
 }
 
-// succeeded reports whether the last message of those received whole is [Success], and they are
-// those of a usual course: greeting, Hello, Started.
+// succeeded reports whether the last message of those received whole is
+// [Success], and they are those of a usual course: greeting, Hello, Started.
 func (s *Sent) succeeded() bool {
 	const usual = 3
 	text := s.Read
@@ -76,8 +77,8 @@ func (s *Sent) succeeded() bool {
 	return string(text) == Success
 }
 
-// receive receives what the supervisor has sent. It returns false at the end of the connection,
-// and for descriptors that the command does not have.
+// receive receives what the supervisor has sent. It returns false at the end of
+// the connection, and for descriptors that the command does not have.
 func (s *Sent) receive() bool {
 	text, rights := make([]byte, 4<<10), make([]byte, syscall.CmsgSpace(4*len(s.Streams)))
 	n, m, flags, _, err := syscall.Recvmsg(s.FD, text, rights, syscall.MSG_CMSG_CLOEXEC)

@@ -32,8 +32,8 @@ func framed(text string) string {
 
 const usualLimit = 100 * time.Millisecond
 
-// TestSucceeds: only a command that has ended with status 0, after the usual messages and without
-// output, is over.
+// TestSucceeds: only a command that has ended with status 0, after the usual
+// messages and without output, is over.
 func TestSucceeds(t *testing.T) {
 	before := framed(Greeting) + framed("hello") + framed("started")
 	for name, c := range map[string]struct {
@@ -63,8 +63,8 @@ func TestSucceeds(t *testing.T) {
 	}
 }
 
-// TestSucceedsLater: it waits for the end, for as long as it may and not longer, and notices when the
-// connection ends.
+// TestSucceedsLater: it waits for the end, for as long as it may and not
+// longer, and notices when the connection ends.
 func TestSucceedsLater(t *testing.T) {
 	text := framed(Greeting) + framed("hello") + framed("started") + Success
 	s, supervisor := sending(t)

@@ -25,7 +25,8 @@ func spare(t *testing.T, p *Process) int {
 	return 0
 }
 
-// TestSpare: the spare becomes the next command, once, and leaves nothing of its own to it.
+// TestSpare: the spare becomes the next command, once, and leaves nothing of
+// its own to it.
 func TestSpare(t *testing.T) {
 	p := startSpawner(t)
 	for range 3 {
@@ -48,7 +49,8 @@ func TestSpare(t *testing.T) {
 	}
 }
 
-// TestSpareIsSpoilt: whatever a command does to the spare, the next command runs.
+// TestSpareIsSpoilt: whatever a command does to the spare, the next command
+// runs.
 func TestSpareIsSpoilt(t *testing.T) {
 	p := startSpawner(t)
 	for name, spoil := range map[string]func(pid int){
