@@ -61,7 +61,11 @@ func TestSpareIsSpoilt(t *testing.T) {
 	} {
 		pid := spare(t, p)
 		spoil(pid)
-		time.Sleep(50 * time.Millisecond) // it is reported
+		for end := time.Now().Add(patience); name != "signalled" && p.Spare() != 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: it is not noticed", name)
+			}
+		}
 		if got := spawn(t, p, script(p, "echo on")); got.output != "on\n" {
 			t.Errorf("%s: %+v", name, got)
 		}
