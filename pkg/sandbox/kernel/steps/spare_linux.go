@@ -53,7 +53,8 @@ func (p *Process) discard() {
 func (p *Process) Spare() int {
 	p.spares.Lock()
 	defer p.spares.Unlock()
-	if p.spare == nil || !p.spare.waits() {
+	p.check()
+	if p.spare == nil {
 		return 0
 	}
 	return p.spare.PID
@@ -64,12 +65,17 @@ func (p *Process) Spare() int {
 func (p *Process) takeSpare() *Process {
 	p.spares.Lock()
 	defer p.spares.Unlock()
-	if p.spare != nil && !p.spare.waits() {
-		p.discard()
-	}
+	p.check()
 	taken := p.spare
 	p.spare = nil
 	return taken
+}
+
+// check discards the spare if it cannot be used.
+func (p *Process) check() {
+	if p.spare != nil && !p.spare.waits() {
+		p.discard()
+	}
 }
 
 // waits reports whether nothing but the beginning of a spare has been heard of
