@@ -2531,7 +2531,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 140, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 141, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2648,7 +2648,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 165, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 166, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -2666,7 +2666,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 188, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 189, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2751,7 +2751,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 206, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 207, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
