@@ -314,19 +314,6 @@ func (j *joining) want(sys *cli.System) (w session.Want, err error) {
 	}, nil
 }
 
-// command returns the spec of a command in the session, for its own flags and
-// its client's environment.
-func (a *asked) command(own *boundary.Flags, environ []string) (sandbox.Spec, error) {
-	whole := *a
-	whole.Flags = a.with(own)
-	return whole.spec(withHome(environ, a.Home))
-}
-
-// withHome returns the environment of a client in the home directory of its session.
-func withHome(environ []string, home string) []string {
-	return slices.Concat(environ, []string{"HOME=" + home})
-}
-
 // timeLimit returns the time limit of a spec as in its plan; 0 is none.
 func timeLimit(s *sandbox.Spec) time.Duration {
 	if s.Timeout != 0 {

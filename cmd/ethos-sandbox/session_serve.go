@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"time"
 
@@ -224,6 +225,19 @@ func (*sessionServeCmd) Run(ctx context.Context, sys *cli.System) error {
 		return tell(answer{Status: fault.Status, Message: err.Error(), Hint: fault.Hint})
 	}
 	return nil
+}
+
+// command returns the spec of a command in the session, for its own flags and
+// its client's environment.
+func (a *asked) command(own *boundary.Flags, environ []string) (sandbox.Spec, error) {
+	whole := *a
+	whole.Flags = a.with(own)
+	return whole.spec(withHome(environ, a.Home))
+}
+
+// withHome returns the environment of a client in the home directory of its session.
+func withHome(environ []string, home string) []string {
+	return slices.Concat(environ, []string{"HOME=" + home})
 }
 
 // specs returns the spec of the session, and that of a command in it without

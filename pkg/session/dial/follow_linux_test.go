@@ -68,12 +68,12 @@ func TestSucceeds(t *testing.T) {
 func TestSucceedsLater(t *testing.T) {
 	text := framed(Greeting) + framed("hello") + framed("started") + Success
 	s, supervisor := sending(t)
-	go func() {
+	go func(supervisor int) {
 		for _, piece := range []string{text[:9], text[9:60], text[60:]} {
 			time.Sleep(5 * time.Millisecond)
 			syscall.Write(supervisor, []byte(piece))
 		}
-	}()
+	}(supervisor)
 	if !s.Succeeds(time.Minute) {
 		t.Error("it did not wait")
 	}
