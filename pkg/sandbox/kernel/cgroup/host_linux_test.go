@@ -265,6 +265,7 @@ func TestHostKillReachesEverySession(t *testing.T) {
 // bareLeaf is a leaf without limits and a cgroup below it, which needs no controller to be delegated.
 func bareLeaf(t *testing.T) (leaf, below *Leaf) {
 	t.Helper()
+	probetest.Need(t, probetest.Root) // it lies at the top of the hierarchy
 	path := ""
 	probetest.NeedFunc(t, "cgroup", func() string {
 		h, err := readHierarchy(Host{})
