@@ -9,6 +9,7 @@ import (
 	"ethos/pkg/cli"
 	"ethos/pkg/hook"
 	"ethos/pkg/printable"
+	"ethos/pkg/record"
 	"ethos/pkg/session"
 )
 
@@ -85,13 +86,15 @@ func endSession(sys *cli.System, client *session.Client, err error) error {
 	var other *session.OtherRelease
 	switch {
 	case errors.As(err, &other):
-		return other.End()
+		err = other.End()
 	case err != nil:
 		return err
+	default:
+		defer client.Close()
+		var denials []record.Denial
+		denials, err = client.End()
+		warn(sys, denials)
 	}
-	defer client.Close()
-	denials, err := client.End()
-	warn(sys, denials)
 	if err != nil {
 		return cli.Errorf(cli.NegativeStatus, "kill -9 of its supervisor also ends it", "%w", err)
 	}
