@@ -212,7 +212,7 @@ func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, e
 // dial connects to the session, or takes over the connection on which the
 // command was requested early.
 func (j *joining) dial(registry *session.Registry, name string) (*session.Client, error) {
-	if sent := early.Take(); sent != nil && sent.Name == name {
+	if sent := early.Take(); sent != nil {
 		return session.Join(sent)
 	}
 	return registry.Dial(name)
