@@ -14,6 +14,9 @@ import (
 type Boundary interface {
 	// Spawn starts a command. The error is a [*Fault] if nothing ran.
 	Spawn(Spawn) (Child, error)
+	// Expect says that a command will probably be requested within some
+	// milliseconds. It may take longer.
+	Expect(context.Context)
 	// Prepare prepares the start of the next command, so that it takes less
 	// time.
 	Prepare()

@@ -219,12 +219,12 @@ func (c *Client) Run(w Want) (Exited, error) {
 
 // request requests a command.
 func (c *Client) request(w Want, streams *streams) error {
-	umask, err := dial.Umask()
+	mask, err := umask()
 	if err != nil {
 		return err
 	}
 	run := &Run{
-		Command:  dial.Command{Argv: w.Argv, Env: w.Env, Dir: w.Dir, Umask: umask, Streams: streams.kinds},
+		Command:  dial.Command{Argv: w.Argv, Env: w.Env, Dir: w.Dir, Umask: mask, Streams: streams.kinds},
 		Terminal: streams.terminal != nil, Timeout: w.Timeout, Evidence: w.Evidence,
 		Narrow: Narrow{NoNetwork: w.NoNetwork, DenyWrite: w.DenyWrite, DenyRead: w.DenyRead, Profile: w.Profile},
 		Limits: w.Limits,

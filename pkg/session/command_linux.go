@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -59,12 +60,20 @@ func (s *Server) run(c *conn, r *Run, files []*os.File) {
 	if r.Plain { // its client may wait for [dial.Success]
 		exited.Started, exited.Duration = time.Time{}, 0
 	}
-	_ = c.send(Event{Exited: &exited}) // fails if the client has gone
+	_ = c.send(Event{Exited: &exited})             // fails if the client has gone
+	unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) // the client may wait for this processor
+	if !r.Terminal && !slices.Contains(r.Streams[:], dial.Piped) {
+		c.Close() // the client needs nothing else, and its end then disturbs nobody
+	}
 	s.finish(command)
-	s.Boundary.Prepare()
+	time.AfterFunc(preparePause, s.Boundary.Prepare)
 	<-gone // the client now has all output
 	command.log(&s.logs)
 }
+
+// preparePause is the time between a command's end and the preparation of the
+// next. A client ends in a fraction of it, and the next takes longer to start.
+const preparePause = time.Millisecond
 
 // start starts a command. It tells the client and sends it the descriptors that
 // the client owns from then on.

@@ -168,6 +168,7 @@ func (s *Server) accept(listener *net.UnixListener) {
 			c.Close()
 			continue
 		}
+		go s.Boundary.Expect(context.Background())
 		go s.accept(listener) // this goroutine runs already
 		defer s.leave(c)
 		s.serve(c)

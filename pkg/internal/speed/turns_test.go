@@ -1,8 +1,12 @@
 package speed
 
 import (
+	"errors"
+	"io"
 	"math/rand/v2"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
@@ -49,30 +53,47 @@ func inTurn(rounds int, list ...contender) map[string]sample {
 }
 
 // program runs a command; prepare, which may be nil, gets it before each start. It
-// ends with success.
+// ends with success. Its output goes to a file, because to read it from a pipe
+// would take longer than some programs do.
 func program(b *testing.B, prepare func(*exec.Cmd), argv ...string) func() took {
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := os.Create(filepath.Join(b.TempDir(), "out"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { out.Close() })
 	return func() took {
-		cmd := exec.Command(argv[0], argv[1:]...)
+		cmd := exec.Command(path, argv[1:]...)
 		if prepare != nil {
 			prepare(cmd)
+		}
+		if cmd.Stdout == nil {
+			cmd.Stdout = out
+		}
+		cmd.Stderr = out
+		if err := errors.Join(out.Truncate(0), rewind(out)); err != nil {
+			b.Fatal(err)
 		}
 		var before, after syscall.Rusage
 		_ = syscall.Getrusage(syscall.RUSAGE_CHILDREN, &before)
 		started := time.Now()
-		var out []byte
-		var err error
-		if cmd.Stdout == nil {
-			out, err = cmd.CombinedOutput()
-		} else {
-			err = cmd.Run()
-		}
+		err := cmd.Run()
 		wall := time.Since(started)
 		_ = syscall.Getrusage(syscall.RUSAGE_CHILDREN, &after)
 		if err != nil {
-			b.Fatalf("%v: %v\n%s", argv, err, out)
+			text, _ := os.ReadFile(out.Name())
+			b.Fatalf("%v: %v\n%s", argv, err, text)
 		}
 		return took{wall, used(&after) - used(&before)}
 	}
+}
+
+func rewind(f *os.File) error {
+	_, err := f.Seek(0, io.SeekStart)
+	return err
 }
 
 // used is the processor time of all children that were waited for: getrusage(2).

@@ -118,6 +118,12 @@ type Resident interface {
 	Wake(ctx context.Context) error
 }
 
+// An Expecter is told that a command will probably be requested within some milliseconds, and
+// can begin what Wake needs. It may be called while Look and Wake are.
+type Expecter interface {
+	Expect(ctx context.Context)
+}
+
 // An Overseer observes each command of a session.
 type Overseer interface {
 	// Oversee is called before a command's first instruction.

@@ -3,6 +3,8 @@ package control
 import (
 	"context"
 	"errors"
+	"sync"
+	"time"
 
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/plan"
@@ -17,7 +19,12 @@ type gitQuarantine struct {
 	*Job
 	found []quarantine.Finding
 	told  int // how many of found Look has reported
-	idle  bool
+
+	mu       sync.Mutex
+	idle     bool
+	fault    error               // why there is no place for a journal
+	expected *quarantine.Session // begun before the command that is expected; nil: none
+	ready    time.Time           // when it had begun
 }
 
 func (c *gitQuarantine) Name() string { return plan.ControlGit }
@@ -25,32 +32,42 @@ func (c *gitQuarantine) Name() string { return plan.ControlGit }
 // Scan starts the comparison, if the command can write anything: it records the present
 // state, with which Finish compares what the command leaves.
 func (c *gitQuarantine) Scan(ctx context.Context) {
-	c.begin(ctx, c.Plan.Scans(), nil)
+	c.record(c.begin(ctx, c.Plan.Scans(), nil))
 }
 
 // begin starts the comparison from scans that were made just now, or from earlier ones that
-// are brought up to date.
-func (c *gitQuarantine) begin(ctx context.Context, now, before []*treescan.Tree) {
+// are brought up to date. It returns nil if there is nothing to compare.
+func (c *gitQuarantine) begin(ctx context.Context, now, before []*treescan.Tree) *quarantine.Session {
 	p := c.Plan
 	roots := p.WritableRoots()
 	if len(roots) == 0 {
-		return
+		return nil
 	}
 	scope := scopeOf(p.Home, p.Getenv)
 	scope.Roots, scope.Scans, scope.Before, scope.ReadOnly = roots, now, before, p.ReadOnlyIn(roots)
 	scope.Writable = func(path string) bool { return c.Opened != nil || p.CanWrite(path) }
-	var fault error
-	if scope.Journals, fault = statedir.Make(p.Getenv, journalsName); fault != nil {
+	scope.Journals, c.fault = statedir.Make(p.Getenv, journalsName)
+	if c.fault != nil {
 		scope.Journals = ""
 	}
-	c.Quarantined = quarantine.Begin(ctx, scope)
-	if fault = errors.Join(fault, c.Quarantined.Unjournaled()); fault != nil {
+	return quarantine.Observe(ctx, scope)
+}
+
+// record makes a comparison that was begun the current one.
+func (c *gitQuarantine) record(s *quarantine.Session) {
+	if c.Quarantined = s; s == nil {
+		return
+	}
+	s.Record()
+	if fault := errors.Join(c.fault, s.Unjournaled()); fault != nil {
 		c.Left = append(c.Left, plan.Note{About: plan.ControlGit, Reason: "if ethos-sandbox is killed, what the command left is not found: " + fault.Error()})
 	}
 }
 
 // Finish compares and quarantines.
 func (c *gitQuarantine) Finish(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.Quarantined != nil && !c.idle {
 		c.found = append(c.found, c.Quarantined.Finish(context.WithoutCancel(ctx))...)
 	}
@@ -60,6 +77,8 @@ func (c *gitQuarantine) Finish(ctx context.Context) {
 // them began. Processes that a command left running may change more; the state at the start
 // then remains the reference.
 func (c *gitQuarantine) Look(ctx context.Context, idle bool) []record.Denial {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.Quarantined == nil || c.idle {
 		return nil
 	}
@@ -80,19 +99,54 @@ func (c *gitQuarantine) tell(found []quarantine.Finding) []record.Denial {
 	return list
 }
 
+// expectLimit is how long before a command what exists may have been recorded. What the
+// user changes meanwhile counts as changed while the command ran.
+const expectLimit = 20 * time.Millisecond
+
+// Expect begins the comparison that Wake needs.
+func (c *gitQuarantine) Expect(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.idle && c.Quarantined != nil {
+		c.forget()
+		c.expected = c.begin(ctx, nil, c.Quarantined.Scanned())
+		c.ready = time.Now()
+	}
+}
+
+// forget gives up what Expect began.
+func (c *gitQuarantine) forget() {
+	if c.expected != nil {
+		c.expected.Close()
+		c.expected = nil
+	}
+}
+
 // Wake starts a new comparison, because what changed while nothing was alive inside is the
 // user's.
 func (c *gitQuarantine) Wake(ctx context.Context) error {
-	if c.idle {
-		c.idle = false
-		c.Quarantined.Close()
-		c.begin(ctx, nil, c.Quarantined.Scanned())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.idle || c.Quarantined == nil {
+		return nil
 	}
+	if time.Since(c.ready) > expectLimit {
+		c.forget()
+	}
+	next := c.expected
+	if c.expected = nil; next == nil {
+		next = c.begin(ctx, nil, c.Quarantined.Scanned())
+	}
+	c.Quarantined.Close()
+	c.idle = false
+	c.record(next)
 	return nil
 }
 
 func (c *gitQuarantine) Clear() {
-	if c.Quarantined != nil {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.forget(); c.Quarantined != nil {
 		c.Quarantined.Close()
 	}
 }

@@ -126,6 +126,9 @@ func (o *Own) Verify(pid int) error {
 	return nil
 }
 
+// Lasts reports whether [Own.Settle] may have to wait.
+func (o *Own) Lasts() bool { return o.leaf != nil || o.stop != nil }
+
 // settleInterval is how often a leaf is examined that is not empty.
 const settleInterval = 200 * time.Millisecond
 

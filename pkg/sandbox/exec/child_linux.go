@@ -27,6 +27,7 @@ type Child struct {
 	proc      *steps.Process
 	narrowing *control.Narrowing
 	own       *control.Own
+	verified  bool // it was the spare, and adds no confinement to the spare's
 	mu        sync.Mutex
 	over      bool // the PID may have been reused
 	denials   []record.Denial
@@ -53,13 +54,19 @@ func (c *Child) Evidence() record.Sandbox {
 }
 
 // begin has the command verified and lets it begin.
-func (c *Child) begin() error {
-	err := c.confirm()
+func (c *Child) begin() (err error) {
+	if c.verified {
+		if err = c.verifyOwn(); err == nil {
+			err = c.release()
+		}
+	} else {
+		err = c.confirm()
+	}
 	if err != nil {
 		c.abandon()
 		return control.CommandRefusal(err, c.command)
 	}
-	c.command = Command{Argv: c.command.Argv} // its streams are the caller's
+	c.command = Command{Argv: c.command.Argv, Dir: c.command.Dir} // its streams are the caller's
 	return nil
 }
 
@@ -101,12 +108,7 @@ func (c *Child) confirm() error {
 			if err := c.verify(); err != nil {
 				return err
 			}
-			for o := range of[control.Overseer](c.session.run) {
-				o.Oversee(c.PID)
-			}
-			c.Started = time.Now()
-			c.own.Run(func() { c.session.killAll(c.PID, c.own) })
-			return c.proc.Go()
+			return c.release()
 		case steps.Failed:
 			return event.Err
 		case steps.Idle:
@@ -117,23 +119,34 @@ func (c *Child) confirm() error {
 	}
 }
 
+// release lets the command execute its program as soon as it is confined.
+func (c *Child) release() error {
+	for o := range of[control.Overseer](c.session.run) {
+		o.Oversee(c.PID)
+	}
+	c.Started = time.Now()
+	c.own.Run(func() { c.session.killAll(c.PID, c.own) })
+	return c.proc.Go()
+}
+
 // verify compares the waiting command with the plan.
 func (c *Child) verify() error {
-	status, err := control.ReadStatus(c.PID)
+	status, err := c.session.verify(c.PID)
 	if err != nil {
 		return err
-	}
-	for v := range of[control.Verifier](c.session.run) {
-		if err := v.Verify(status); err != nil {
-			return different(err)
-		}
 	}
 	err = control.VerifyFilters(c.session.run.job, c.narrowing, status, func() (control.Status, error) {
 		return control.ReadStatus(c.session.run.pid)
 	})
-	if err == nil {
-		err = c.checkInherited()
+	if err != nil {
+		return different(err)
 	}
+	return c.verifyOwn()
+}
+
+// verifyOwn verifies what other commands can change, and what the command has of its own.
+func (c *Child) verifyOwn() error {
+	err := c.checkInherited()
 	if err == nil {
 		err = c.own.Verify(c.PID)
 	}
@@ -141,6 +154,28 @@ func (c *Child) verify() error {
 		return different(err)
 	}
 	return nil
+}
+
+// verify compares a process that has the confinement of the session's commands with the
+// plan.
+func (s *Session) verify(pid int) (control.Status, error) {
+	status, err := control.ReadStatus(pid)
+	if err != nil {
+		return status, err
+	}
+	for v := range of[control.Verifier](s.run) {
+		if err := v.Verify(status); err != nil {
+			return status, different(err)
+		}
+	}
+	return status, nil
+}
+
+// verifySpare verifies a spare. What it has of the plan it keeps until it is a command: it
+// executes nothing before, and no process inside can trace it: ptrace(2), PR_SET_DUMPABLE.
+func (s *Session) verifySpare(pid int) error {
+	_, err := s.verify(pid)
+	return err
 }
 
 // Wait waits for the end of the command itself; background processes that it left live on.
@@ -161,7 +196,7 @@ func (c *Child) Wait() (syscall.WaitStatus, error) {
 				attempts = append(attempts, step)
 			}
 		case steps.Failed:
-			return 0, control.StepRefusal(worstExec(attempts, event.Err), c.command.Argv)
+			return 0, control.CommandRefusal(worstExec(attempts, event.Err), c.command)
 		case steps.Exited:
 			return event.Status, nil
 		case steps.Gone:
@@ -184,6 +219,9 @@ func (c *Child) gone() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running--
+	if !c.own.Lasts() {
+		return
+	}
 	select {
 	case <-s.over:
 		c.own.Settle(s.over)

@@ -162,6 +162,7 @@ func (s *Session) SpawnFrom(ctx context.Context, command func() (Command, error)
 	}
 	woken := make(chan error, 1)
 	go func() { woken <- s.wake(ctx) }()
+	go func() {}() // another thread takes over only the last but one at once: runqgrab in runtime/proc.go
 	child, err := s.clone(command)
 	if fault := <-woken; fault != nil {
 		if err == nil {
@@ -180,6 +181,19 @@ func (s *Session) SpawnFrom(ctx context.Context, command func() (Command, error)
 	return child, nil
 }
 
+// Expect says that a command will probably be requested within some milliseconds, so that
+// what the first one after an idle time needs can begin. It takes as long as that does.
+func (s *Session) Expect(ctx context.Context) {
+	s.alive.RLock()
+	defer s.alive.RUnlock()
+	if s.ended {
+		return
+	}
+	for e := range of[control.Expecter](s.run) {
+		e.Expect(ctx)
+	}
+}
+
 // Prepare prepares the start of the next command. Without it, that takes a little longer.
 func (s *Session) Prepare() {
 	s.alive.RLock()
@@ -187,7 +201,7 @@ func (s *Session) Prepare() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.ended && s.spares {
-		_ = s.run.proc.Prepare()
+		_ = s.run.proc.Prepare(s.verifySpare)
 	}
 }
 
@@ -240,7 +254,9 @@ func (s *Session) clone(command func() (Command, error)) (*Child, error) {
 		own.Close()
 		return nil, control.CommandRefusal(err, c)
 	}
-	return &Child{session: s, command: c, proc: proc, narrowing: narrowing, own: own}, nil
+	child := &Child{session: s, command: c, proc: proc, PID: proc.PID, narrowing: narrowing, own: own}
+	child.verified = proc.PID > 0 && !c.Terminal && narrowing == nil && len(s.run.job.CommandFilters) == 0
+	return child, nil
 }
 
 func (s *Session) cloneConfined(c Command, narrowing *control.Narrowing, own *control.Own) (*steps.Process, error) {

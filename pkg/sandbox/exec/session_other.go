@@ -41,6 +41,7 @@ func (*Session) Wait() (Outcome, error)                                         
 func (*Session) Spawn(context.Context, Command) (*Child, error)                     { return nil, nil }
 func (*Session) Processes() []int                                                   { return nil }
 func (*Session) SpawnFrom(context.Context, func() (Command, error)) (*Child, error) { return nil, nil }
+func (*Session) Expect(context.Context)                                             {}
 func (*Session) Prepare()                                                           {}
 func (*Session) Spare() int                                                         { return 0 }
 func (*Session) Publish(string, bool) (plan.Published, error)                       { return plan.Published{}, nil }

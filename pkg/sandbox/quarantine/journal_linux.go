@@ -2,6 +2,7 @@ package quarantine
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -29,6 +30,7 @@ type journal struct {
 	file *os.File
 	path string
 	end  int64 // end of the record of the start
+	over bool  // finish was called
 }
 
 const (
@@ -41,33 +43,30 @@ const (
 // write saves what the session knows in a new file in dir.
 func (s *Session) write(dir string) (err error) {
 	name := random()
-	file, err := os.OpenFile(filepath.Join(dir, unfinished+name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	partial, path := filepath.Join(dir, unfinished+name), filepath.Join(dir, name)
+	fd, err := unix.Open(partial, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600) // os.OpenFile tries to poll it
 	if err != nil {
-		return explain(err)
+		return explain(&fs.PathError{Op: "open", Path: partial, Err: err})
 	}
+	file := os.NewFile(uintptr(fd), partial)
 	defer func() {
 		if err != nil {
-			os.Remove(file.Name())
+			os.Remove(partial)
 			file.Close()
 		}
 	}()
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX); err != nil {
-		return &fs.PathError{Op: "flock", Path: file.Name(), Err: err}
+	if err := unix.Flock(fd, unix.LOCK_EX); err != nil {
+		return &fs.PathError{Op: "flock", Path: partial, Err: err}
 	}
-	out := bufio.NewWriter(file)
-	s.print(out)
-	if err := out.Flush(); err != nil {
+	var text bytes.Buffer
+	s.print(&text)
+	if _, err := file.Write(text.Bytes()); err != nil {
 		return explain(err)
 	}
-	end, err := file.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return err
+	if err := unix.Rename(partial, path); err != nil {
+		return explain(&os.LinkError{Op: "rename", Old: partial, New: path, Err: err})
 	}
-	path := filepath.Join(dir, name)
-	if err := os.Rename(file.Name(), path); err != nil {
-		return explain(err)
-	}
-	s.journal = &journal{file, path, end}
+	s.journal = &journal{file: file, path: path, end: int64(text.Len())}
 	return nil
 }
 
@@ -91,22 +90,32 @@ func (s *Session) print(out io.Writer) {
 	fmt.Fprintln(out, journalEnd)
 }
 
-// close removes the journal of a run that has been checked, unless something could not be moved.
-func (j *journal) close(left []string) {
-	if j == nil {
+// finish removes the journal of a run that has been checked, unless something could not be moved.
+// The end of a removed file, which takes the kernel longer, is left to close.
+func (j *journal) finish(left []string) {
+	if j == nil || j.over {
 		return
 	}
-	defer j.file.Close()
+	j.over = true
 	var text []byte
 	for _, path := range left {
 		text = fmt.Appendf(text, "left %q\n", path)
 	}
 	if len(left) > 0 && j.file.Truncate(j.end) == nil {
 		if _, err := j.file.WriteAt(text, j.end); err == nil {
+			j.file.Close() // and unlock it, for Recover
 			return
 		}
 	}
 	os.Remove(j.path)
+}
+
+// close frees the journal, and removes it if it was not finished.
+func (j *journal) close() {
+	if j != nil {
+		j.finish(nil)
+		j.file.Close()
+	}
 }
 
 // Recover checks the leftovers of runs that ended without [Session.Finish] because ethos was

@@ -107,6 +107,14 @@ type candidate struct {
 // Begin records what exists. It must return before the command starts. What it
 // cannot read counts later as left by the command.
 func Begin(ctx context.Context, scope Scope) *Session {
+	s := Observe(ctx, scope)
+	s.Record()
+	return s
+}
+
+// Observe is Begin without [Session.Record], which must return before the
+// command starts, too.
+func Observe(ctx context.Context, scope Scope) *Session {
 	s := newSession(scope)
 	s.learning = true
 	others := live(scope.Journals, scope)
@@ -133,10 +141,14 @@ func Begin(ctx context.Context, scope Scope) *Session {
 	s.doubt(append(others, live(scope.Journals, scope)...))
 	s.where = nil
 	s.protect()
-	if scope.Journals != "" {
-		s.fault = s.write(scope.Journals)
-	}
 	return s
+}
+
+// Record writes the journal, if the scope has a directory for it.
+func (s *Session) Record() {
+	if s.scope.Journals != "" {
+		s.fault = s.write(s.scope.Journals)
+	}
 }
 
 // Unjournaled says why [Recover] will know nothing of this run if its process
@@ -169,8 +181,7 @@ func (s *Session) scan(ctx context.Context, t *tree) (*treescan.Tree, error) {
 // lead elsewhere. Everything that the command started must be dead.
 func (s *Session) Finish(ctx context.Context) []Finding {
 	s.Look(ctx)
-	s.journal.close(s.left)
-	s.journal = nil
+	s.journal.finish(s.left)
 	return s.found
 }
 
@@ -204,10 +215,10 @@ func (s *Session) again(ctx context.Context, i int) (*treescan.Tree, error) {
 	return s.scans[i].Rescan(ctx)
 }
 
-// Close releases the session's open files. It is for a run that did not begin
-// and so has nothing to check.
+// Close releases the session's open files. A run that did not begin has nothing
+// to check, so for it Close is all.
 func (s *Session) Close() {
-	s.journal.close(nil)
+	s.journal.close()
 	s.journal = nil
 	for _, t := range s.trees {
 		unix.Close(t.fd)

@@ -80,7 +80,8 @@ const maxSent = 64 << 10
 
 // Send requests a command with the standard streams, directory and environment
 // of this process. A command with a terminal is not requested, because somebody
-// has to relay it. An error means that nothing was requested.
+// has to relay it. No other thread may create files meanwhile. An error means
+// that nothing was requested.
 func Send(getenv func(string) string, name string, argv []string) (*Sent, error) {
 	c := Command{Argv: argv, Env: syscall.Environ(), Streams: Kinds([3]int{0, 1, 2})}
 	var passed []int
@@ -99,9 +100,7 @@ func Send(getenv func(string) string, name string, argv []string) (*Sent, error)
 	if c.Dir, err = syscall.Getwd(); err != nil || c.Dir[0] != '/' {
 		return nil, errors.Join(err, errors.New("the working directory is unknown"))
 	}
-	if c.Umask, err = Umask(); err != nil {
-		return nil, err
-	}
+	c.Umask = umask()
 	if c.Size() > maxSent/2 || len(c.Dir) > syscall.PathMax {
 		return nil, errors.New("the request is too long")
 	}

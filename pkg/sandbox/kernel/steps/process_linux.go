@@ -105,9 +105,6 @@ func (p *Process) Next(deadline time.Time) (Event, error) {
 		}
 		return p.Next(deadline)
 	}
-	if m.kind == kindPrepared { // it has become the command meanwhile
-		return p.Next(deadline)
-	}
 	return p.event(m, oob[:oobn])
 }
 

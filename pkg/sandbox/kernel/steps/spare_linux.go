@@ -4,20 +4,25 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
+// spareLimit is how long a spare may take to begin.
+const spareLimit = time.Second
+
 // Prepare has the spawner of p clone a process that waits to become the next
-// command without a cgroup of its own. [Process.Spawn] then saves the time of
-// the clone. There is at most one such process, the spare. It has the
+// command without a cgroup of its own, and has verify examine it: pid is its
+// number in the caller's PID namespace. [Process.Spawn] then saves the time that
+// both take. There is at most one such process, the spare. It has the
 // confinement and the open files of the spawner, and does nothing before its
 // request comes. It ends with its channel.
-func (p *Process) Prepare() error {
+func (p *Process) Prepare(verify func(pid int) error) error {
 	p.spares.Lock()
 	defer p.spares.Unlock()
-	if p.spare != nil {
+	if p.check(); p.spare != nil {
 		return nil
 	}
 	pair, err := channelPair()
@@ -30,8 +35,44 @@ func (p *Process) Prepare() error {
 		unix.Close(pair[0])
 		return err
 	}
-	p.spare, err = newSpawned(pair[0])
-	return err
+	spare, err := newSpawned(pair[0])
+	if err != nil {
+		return err
+	}
+	if err = spare.begun(); err == nil {
+		err = verify(spare.PID)
+	}
+	if err != nil {
+		spare.Close()
+		return err
+	}
+	p.spare = spare
+	return nil
+}
+
+// begun waits until a spare has begun.
+func (p *Process) begun() error {
+	kind, err := p.wait(time.Now().Add(spareLimit))
+	if err != nil {
+		return err
+	}
+	if kind != 0 {
+		return ErrBusy
+	}
+	var m message
+	oob := make([]byte, unix.CmsgSpace(unix.SizeofUcred))
+	n, oobn, _, _, err := unix.Recvmsg(p.channel, bytesOfMessage(&m), oob, unix.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		return fmt.Errorf("channel to the child: recvmsg: %w", err)
+	}
+	if n != messageSize || m.kind != kindPrepared {
+		return fmt.Errorf("channel to the child: message of %d bytes, kind %d", n, m.kind)
+	}
+	pid, err := senderPID(oob[:oobn])
+	if err != nil {
+		return err
+	}
+	return p.Held(pid)
 }
 
 // Discard ends the spare.
@@ -49,7 +90,7 @@ func (p *Process) discard() {
 }
 
 // Spare returns the PID of the spare in the caller's PID namespace, or 0 if
-// there is none or it has not begun.
+// there is none.
 func (p *Process) Spare() int {
 	p.spares.Lock()
 	defer p.spares.Unlock()
@@ -78,23 +119,11 @@ func (p *Process) check() {
 	}
 }
 
-// waits reports whether nothing but the beginning of a spare has been heard of
-// it.
+// waits reports whether nothing has been heard of a spare: neither a message,
+// as of its being stopped, nor its end.
 func (p *Process) waits() bool {
-	for {
-		var m message
-		oob := make([]byte, unix.CmsgSpace(unix.SizeofUcred))
-		n, oobn, _, _, err := unix.Recvmsg(p.channel, bytesOfMessage(&m), oob, unix.MSG_DONTWAIT|unix.MSG_CMSG_CLOEXEC)
-		if errors.Is(err, unix.EAGAIN) {
-			return true
-		}
-		if err != nil || n != messageSize || m.kind != kindPrepared {
-			return false
-		}
-		if p.PID, err = senderPID(oob[:oobn]); err != nil {
-			return false
-		}
-	}
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(p.channel), Events: unix.POLLIN}}, 0)
+	return n == 0 && err == nil
 }
 
 func bytesOfMessage(m *message) []byte { return (*[messageSize]byte)(unsafe.Pointer(m))[:] }

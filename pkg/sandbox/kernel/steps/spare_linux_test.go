@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -13,16 +14,14 @@ import (
 // spare has a spare made and returns its PID.
 func spare(t *testing.T, p *Process) int {
 	t.Helper()
-	if err := p.Prepare(); err != nil {
+	verified := 0
+	if err := p.Prepare(func(pid int) error { verified = pid; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if pid := p.Spare(); pid > 0 {
-			return pid
-		}
+	if verified == 0 || p.Spare() != verified {
+		t.Fatalf("%d was verified, and %d waits", verified, p.Spare())
 	}
-	t.Fatal("the spare does not begin")
-	return 0
+	return verified
 }
 
 // TestSpare: the spare becomes the next command, once, and leaves nothing of
@@ -32,7 +31,7 @@ func TestSpare(t *testing.T) {
 	for range 3 {
 		pid := spare(t, p)
 		inside := innerPID(t, pid)
-		if err := p.Prepare(); err != nil || p.Spare() != pid {
+		if err := p.Prepare(refuse); err != nil || p.Spare() != pid {
 			t.Errorf("a second spare: %v", err)
 		}
 		got := spawn(t, p, script(p, "echo $$ $PPID; ls /proc/self/fd | wc -l; grep SigBlk /proc/self/status; exit 7"))
@@ -46,6 +45,27 @@ func TestSpare(t *testing.T) {
 		if got := spawn(t, p, script(p, "echo on")); got.output != "on\n" { // without one
 			t.Errorf("%+v", got)
 		}
+	}
+}
+
+func refuse(int) error { return errors.New("it is not as it should be") }
+
+// TestSpareIsRefused: a spare that does not pass the verification becomes no
+// command, and goes.
+func TestSpareIsRefused(t *testing.T) {
+	p := startSpawner(t)
+	seen := 0
+	err := p.Prepare(func(pid int) error { seen = pid; return refuse(pid) })
+	if err == nil || p.Spare() != 0 || seen == 0 {
+		t.Errorf("spare %d of %d, %v", p.Spare(), seen, err)
+	}
+	for end := time.Now().Add(patience); unix.Kill(seen, 0) == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it lives on")
+		}
+	}
+	if got := spawn(t, p, script(p, "echo on")); got.output != "on\n" {
+		t.Errorf("%+v", got)
 	}
 }
 

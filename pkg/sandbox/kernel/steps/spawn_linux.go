@@ -20,7 +20,8 @@ var ErrBusy = errors.New("the spawner takes no commands")
 // its streams and the descriptor of the cgroup; the command has duplicates. The
 // request is not waited for: a failure of the clone comes as [Failed]. The spare
 // of [Process.Prepare] becomes the command if there is one, and the command
-// needs no cgroup of its own.
+// needs no cgroup of its own. Its PID is then known at once, and Signal works;
+// else both are so after [Process.Held].
 func (p *Process) Spawn(i *Image, streams [3]int) (*Process, error) {
 	image, err := i.finish()
 	if err != nil {
@@ -77,6 +78,9 @@ func (p *Process) Close() {
 // that waits cannot end and give its number away, except by a signal from
 // outside.
 func (p *Process) Held(pid int) error {
+	if p.pidfd >= 0 { // it was the spare
+		return nil
+	}
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return fmt.Errorf("pidfd_open: %w", err)
