@@ -10,8 +10,8 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 
 PROGRAMS := ethos-facts ethos-decide ethos-sandbox ethos-trace ethos-git
-# What ethos-decide and commands of ethos-trace become: no manual page, no completion.
-SERVERS := ethos-cel ethos-mcp ethos-otlp ethos-attest
+# What others become: no manual page, no completion.
+SERVERS := ethos-cel ethos-egress ethos-mcp ethos-otlp ethos-attest
 
 # Programs are static: no C library, no cgo. Only the race detector needs cgo.
 export CGO_ENABLED := 0
@@ -201,6 +201,7 @@ lint: ## the checks that run nothing: format, vet, staticcheck, modules, other p
 	$(GO) vet ./...
 	$(GO) build -tags nocel -o /dev/null ./cmd/ethos-decide
 	$(GO) build -tags nocel -o /dev/null ./cmd/ethos-git
+	$(GO) build -tags noegress -o /dev/null ./cmd/ethos-sandbox
 	$(GO) vet -tags lab ./pkg/internal/lab/...
 	$(GO) vet -tags mutants ./pkg/internal/mutants
 	$(GO) vet -tags agents ./pkg/internal/e2e

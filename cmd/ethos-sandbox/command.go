@@ -33,7 +33,7 @@ only the declared network, no capabilities, Landlock and seccomp. A record witho
 
 If a requested control is not in force, the run ends before the command's first instruction.`,
 		Commands: &commands{},
-		Quick:    fastPath,
+		Quick:    quick,
 		Values: func() map[string][]string {
 			return map[string][]string{
 				"--profile": capability.ProfileNames(), "--agent": capability.AgentNames(), "--require": sandbox.Controls(), "--from": hook.Dialects(),

@@ -111,7 +111,7 @@ func specNow(sys *cli.System, b *boundary.Flags, argv []string) (sandbox.Spec, e
 
 // runSpec runs one command with this process's own streams, or shows what would be done.
 func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenceFlags, v *viewFlags, c *callerFlags) error {
-	if err := v.check(); err != nil {
+	if err := cmp.Or(v.check(), handOver(ctx, sys, &spec)); err != nil {
 		return err
 	}
 	if v.Tree && e.Evidence == "" && e.record == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -20,7 +21,8 @@ type confined struct {
 	home  string
 
 	mu   sync.Mutex
-	told map[record.Denial]bool // what was quarantined
+	told map[record.Denial]bool             // what was quarantined
+	last struct{ client, command []string } // environments: of the last client without flags, and of its command
 }
 
 func (c *confined) Spawn(s session.Spawn) (session.Child, error) {
@@ -41,9 +43,7 @@ func (c *confined) command(s session.Spawn) (sandbox.Command, error) {
 	}
 	env, err := s.Env, error(nil)
 	if s.Plain {
-		spec := c.plain
-		spec.Environ = withHome(env, c.home)
-		env, err = sandbox.Environment(spec, sandbox.HostFiles{})
+		env, err = c.environment(env)
 	}
 	if err == nil {
 		env, err = plan.Joined(s.Argv, env)
@@ -54,6 +54,23 @@ func (c *confined) command(s session.Spawn) (sandbox.Command, error) {
 		Limits:     sandbox.Limits{MemoryBytes: s.Limits.MemoryBytes, CPUPercent: s.Limits.CPUPercent, Pids: s.Limits.Pids, Timeout: s.Timeout},
 		MustCgroup: s.Limits.Cgroup,
 	}, faultOf(err)
+}
+
+// environment returns the environment of a command without flags, for that of
+// its client. Most clients have the same one.
+func (c *confined) environment(client []string) ([]string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last.command != nil && slices.Equal(client, c.last.client) {
+		return c.last.command, nil
+	}
+	spec := c.plain
+	spec.Environ = withHome(client, c.home)
+	env, err := sandbox.Environment(spec, sandbox.HostFiles{})
+	if err == nil {
+		c.last.client, c.last.command = client, env
+	}
+	return env, err
 }
 
 // faultOf converts a refusal to the form of a session.

@@ -109,6 +109,9 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 // no more than the session has.
 func (j *joining) runApart(ctx context.Context, sys *cli.System, evidence io.WriteCloser, signals <-chan os.Signal, w session.Want) error {
 	e, spec := j.evidence, *j.less
+	if err := handOver(ctx, sys, &spec); err != nil {
+		return err
+	}
 	spec.Argv, spec.Dir, spec.Timeout = w.Argv, w.Dir, cmp.Or(w.Timeout, capability.NoTimeout)
 	spec.Explain, spec.Recovered = e.Explain, recoverRuns(ctx, sys)
 	if e.Evidence != "" {

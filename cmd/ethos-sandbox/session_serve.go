@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
@@ -150,7 +151,9 @@ const (
 // this process or of its terminal does not affect it.
 func supervise(ctx context.Context, sys *cli.System, lock *session.Lock, o order) error {
 	text, err := json.Marshal(o)
-	if err != nil {
+	program, err0 := supervisor()
+	if err := errors.Join(err, err0); err != nil {
+		lock.Release()
 		return err
 	}
 	orders, orderEnd, err1 := os.Pipe()
@@ -158,13 +161,17 @@ func supervise(ctx context.Context, sys *cli.System, lock *session.Lock, o order
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	cmd := exec.Command("/proc/self/exe", "session", "serve", o.Name)
+	cmd := exec.Command(program, "session", "serve", o.Name)
 	cmd.Args[0], cmd.Env = os.Args[0], sys.Environ
 	cmd.ExtraFiles = []*os.File{orders, answerEnd, lock.Folder, lock.File}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		lock.Release()
-		return cli.Errorf(cli.Refused, "", "supervisor of session %s: %w", o.Name, err)
+		hint := ""
+		if errors.Is(err, fs.ErrNotExist) {
+			hint = "install " + whole + " beside " + sys.Name + ", as make install does"
+		}
+		return cli.Errorf(cli.Refused, hint, "supervisor of session %s: %w", o.Name, err)
 	}
 	lock.Hand()
 	orders.Close()

@@ -21,15 +21,21 @@ func Beside(program string) (string, error) {
 // Become replaces this process with a program in the same directory, and passes it an order as
 // JSON, or none if order is nil. It returns only if that fails.
 func Become(sys *System, program string, order any) error {
-	name, err := Beside(program)
-	args := []string{name}
-	if err == nil && order != nil {
-		var text []byte
-		text, err = json.Marshal(order)
-		args = append(args, string(text))
+	if order == nil {
+		return BecomeWith(sys, program)
 	}
+	text, err := json.Marshal(order)
+	if err != nil {
+		return err
+	}
+	return BecomeWith(sys, program, string(text))
+}
+
+// BecomeWith is like [Become], but passes arguments.
+func BecomeWith(sys *System, program string, args ...string) error {
+	name, err := Beside(program)
 	if err == nil {
-		err = syscall.Exec(name, args, sys.Environ)
+		err = syscall.Exec(name, append([]string{name}, args...), sys.Environ)
 	}
 	hint := ""
 	switch {

@@ -84,7 +84,7 @@ func Common() []Option { return common }
 
 // programs is built on first use, because most command lines name none of them.
 var programs = lazy.Value[[]Program]{Make: func() []Program {
-	return []Program{facts(), decide(), sandbox(), trace(), git(), ordered("ethos-attest"), ordered("ethos-cel"), ordered("ethos-otlp")}
+	return []Program{facts(), decide(), sandbox(), trace(), git(), ordered("ethos-attest"), ordered("ethos-cel"), ordered("ethos-egress"), ordered("ethos-otlp")}
 }}
 
 // Programs returns the table.

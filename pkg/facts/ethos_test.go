@@ -243,6 +243,7 @@ var spellings = []struct{ script, widens string }{
 	{"ethos-trace verify --commit HEAD --key k b", ""},
 	{"ethos-attest '{}'", "command:order"},
 	{"ethos-cel '{}'", "command:order"},
+	{"ethos-egress run -- true", "command:order"},
 	{"ethos-otlp '{}'", "command:order"},
 	{"ethos-trace -- prune --older-than 1d", "command:prune --older-than 1d"},
 	{"ethos-trace prune --older-than 1d --dry-run", ""},

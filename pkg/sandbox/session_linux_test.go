@@ -23,6 +23,7 @@ import (
 	"ethos/pkg/sandbox/control"
 	"ethos/pkg/sandbox/kernel/landlock"
 	"ethos/pkg/sandbox/kernel/steps"
+	"ethos/pkg/statedir"
 )
 
 // session starts a session in a work space, and ends it with the test.
@@ -414,6 +415,69 @@ func TestSessionStale(t *testing.T) {
 				t.Errorf("the person's file: %q, %v", text, err)
 			}
 		})
+	}
+}
+
+// TestSessionExpect: what is recorded because a command is expected serves that command, and none that comes later; until one comes, no journal tells of it.
+func TestSessionExpect(t *testing.T) {
+	probetest.Need(t, "command:git")
+	s, p := session(t, nil)
+	run := func(script string) []record.Denial {
+		t.Helper()
+		if _, out, err := say(t, s, p, script); err != nil || out != "" {
+			t.Fatalf("%s: %q, %v", script, out, err)
+		}
+		return s.Look(t.Context())
+	}
+	journals := func() (names []os.DirEntry) {
+		dir, err := statedir.Open(p.Getenv, "runs")
+		if err == nil {
+			names, err = os.ReadDir(dir)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names
+	}
+	const evil = `git init -q %[1]s 2>&1; git -C %[1]s config core.fsmonitor ./evil`
+	run("true")
+	before := len(journals())
+	s.Expect(t.Context())
+	if len(journals()) != before {
+		t.Errorf("%d journals, then %d", before, len(journals()))
+	}
+	time.Sleep(50 * time.Millisecond)
+	git(t, p.Dir, "init", "-q", "person")
+	git(t, filepath.Join(p.Dir, "person"), "config", "core.fsmonitor", "./mine")
+	if found := run("true"); len(found) != 0 {
+		t.Errorf("what the person did long after: %+v", found)
+	}
+	s.Expect(t.Context())
+	s.Expect(t.Context())
+	if found := run(fmt.Sprintf(evil, "first")); len(found) != 1 {
+		t.Errorf("what the expected command did: %+v", found)
+	}
+	s.Expect(t.Context())
+	time.Sleep(50 * time.Millisecond)
+	if found := run(fmt.Sprintf(evil, "second")); len(found) != 1 {
+		t.Errorf("what a later command did: %+v", found)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 20 {
+				s.Expect(t.Context())
+			}
+		})
+	}
+	for n := range 5 {
+		if found := run(fmt.Sprintf(evil, fmt.Sprint("repo", n))); len(found) != 1 {
+			t.Errorf("what a command did while others were expected: %+v", found)
+		}
+	}
+	all.Wait()
+	if text, err := os.ReadFile(filepath.Join(p.Dir, "person/.git/config")); !strings.Contains(string(text), "./mine") {
+		t.Errorf("the person's: %s, %v", text, err)
 	}
 }
 

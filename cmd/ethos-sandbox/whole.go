@@ -1,0 +1,8 @@
+package main
+
+// The program is built twice. As ethos-sandbox it has no package egress, with which come TLS and
+// HTTP, so that a start does not wait for them. It becomes the ethos-egress beside it, which has
+// everything, where a command may be allowed names.
+
+// whole is the name of the program that has package egress.
+const whole = "ethos-egress"
