@@ -31,7 +31,7 @@ func (p *Process) Prepare(verify func(pid int) error) error {
 	}
 	defer unix.Close(pair[1])
 	own := pair[1]
-	if err := ask(p.channel, request{}, unix.UnixRights(own, own, own, own, own, own)); err != nil {
+	if err := ask(p.channel, request{}, nil, unix.UnixRights(own, own, own, own, own, own)); err != nil {
 		unix.Close(pair[0])
 		return err
 	}
@@ -128,9 +128,9 @@ func (p *Process) waits() bool {
 
 func bytesOfMessage(m *message) []byte { return (*[messageSize]byte)(unsafe.Pointer(m))[:] }
 
-// ask sends a request to a spawner or to a spare.
-func ask(channel int, r request, rights []byte) error {
-	err := unix.Sendmsg(channel, bytesOf([]request{r}), rights, nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
+// ask sends a request to a spawner or to a spare, for which an image may follow.
+func ask(channel int, r request, image []byte, rights []byte) error {
+	_, err := unix.SendmsgBuffers(channel, [][]byte{bytesOf([]request{r}), image}, rights, nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
 	if errors.Is(err, unix.EAGAIN) {
 		err = ErrBusy
 	}
@@ -154,7 +154,7 @@ func (m *machine) await() {
 		if e == syscall.EINTR { // it was stopped
 			continue
 		}
-		if e != 0 || !s.valid(n) || s.request.size == 0 || fill(s.control.fds[requestImage], s.region, uintptr(s.request.size)) != 0 {
+		if e != 0 || !s.valid() || s.request.size == 0 || n != requestSize+uintptr(s.request.size) {
 			exit(failedStatus)
 		}
 		break

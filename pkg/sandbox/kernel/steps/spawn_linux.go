@@ -19,13 +19,24 @@ var ErrBusy = errors.New("the spawner takes no commands")
 // process. Spawn is safe for concurrent use until Wait of p. The caller keeps
 // its streams and the descriptor of the cgroup; the command has duplicates. The
 // request is not waited for: a failure of the clone comes as [Failed]. The spare
-// of [Process.Prepare] becomes the command if there is one, and the command
-// needs no cgroup of its own. Its PID is then known at once, and Signal works;
+// of [Process.Prepare] becomes the command if there is one, the image is small,
+// and the command needs no cgroup of its own. Its PID is then known at once, and Signal works;
 // else both are so after [Process.Held].
 func (p *Process) Spawn(i *Image, streams [3]int) (*Process, error) {
 	image, err := i.finish()
 	if err != nil {
 		return nil, err
+	}
+	r := request{size: int64(len(image))}
+	if i.CgroupFD == 0 && len(image) <= maxBehind {
+		if spare := p.takeSpare(); spare != nil {
+			none := streams[0]
+			if ask(spare.channel, r, image, unix.UnixRights(none, none, streams[0], streams[1], streams[2], none)) == nil {
+				spare.program = &Program{Command: i.named}
+				return spare, nil
+			}
+			spare.Close()
+		}
 	}
 	fd, err := unix.MemfdCreate("image", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -35,22 +46,16 @@ func (p *Process) Spawn(i *Image, streams [3]int) (*Process, error) {
 	if n, err := unix.Write(fd, image); err != nil || n != len(image) {
 		return nil, fmt.Errorf("image of a command: %d of %d bytes written: %w", n, len(image), err)
 	}
-	r, group := request{size: int64(len(image))}, fd
+	group := fd
 	if i.CgroupFD > 0 {
 		r.inCgroup, group = 1, i.CgroupFD
-	} else if spare := p.takeSpare(); spare != nil {
-		if ask(spare.channel, r, unix.UnixRights(fd, fd, streams[0], streams[1], streams[2], fd)) == nil {
-			spare.program = &Program{Command: i.named}
-			return spare, nil
-		}
-		spare.Close()
 	}
 	pair, err := channelPair()
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(pair[1])
-	if err := ask(p.channel, r, unix.UnixRights(fd, pair[1], streams[0], streams[1], streams[2], group)); err != nil {
+	if err := ask(p.channel, r, nil, unix.UnixRights(fd, pair[1], streams[0], streams[1], streams[2], group)); err != nil {
 		unix.Close(pair[0])
 		return nil, err
 	}

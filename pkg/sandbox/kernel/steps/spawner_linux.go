@@ -20,7 +20,7 @@ type spawner struct {
 	region   unsafe.Pointer // where images are copied to
 	commands [maxCommands]spawned
 	header   unix.Msghdr
-	text     unix.Iovec
+	text     [2]unix.Iovec // of a request, and of an image that follows it
 	request  request
 	args     cloneArgs // of a command in a cgroup of its own
 	memory   memory
@@ -32,14 +32,19 @@ type spawner struct {
 }
 
 // request is what the parent asks for. The descriptors that come with it are
-// the image, the channel to the parent, the three streams and the cgroup;
-// without a cgroup the last is the image again.
+// the image, the channel to the parent, the three streams and the cgroup; where
+// there is none of these, another one stands for it. A spare gets a small image
+// in the same message, behind the request.
 type request struct {
 	size     int64 // of the image; 0: a second request, to the command's process, has it
 	inCgroup int64 // 1: the command starts in the cgroup
 }
 
 const requestSize = unsafe.Sizeof(request{})
+
+// maxBehind is the largest image that follows its request. Such a message fits
+// into an empty socket (net.core.wmem_default).
+const maxBehind = 32 << 10
 
 // requestFDs is the number of descriptors in a request.
 const requestFDs = 6
@@ -59,8 +64,9 @@ type spawned struct{ pid, channel int32 }
 // runtime.
 func newSpawner(region unsafe.Pointer) *spawner {
 	s := &spawner{region: region, memory: memory{page: uintptr(os.Getpagesize())}}
-	s.text.Base = (*byte)(unsafe.Pointer(&s.request))
-	s.header.Iov = &s.text
+	s.text[0].Base = (*byte)(unsafe.Pointer(&s.request))
+	s.text[1].Base = (*byte)(region)
+	s.header.Iov = &s.text[0]
 	s.header.Control = (*byte)(unsafe.Pointer(&s.control))
 	return s
 }
@@ -171,7 +177,7 @@ func (m *machine) take() bool {
 	if e == syscall.EAGAIN || e == syscall.EINTR {
 		return false
 	}
-	if e != 0 || !s.valid(n) {
+	if e != 0 || n != requestSize || !s.valid() {
 		exit(failedStatus) // or the parent has hung up
 	}
 	image, channel := s.control.fds[requestImage], s.control.fds[requestChannel]
@@ -209,18 +215,19 @@ func (m *machine) take() bool {
 //go:nosplit
 //go:norace
 func (s *spawner) expect() {
-	s.text.SetLen(int(requestSize))
-	s.header.Iovlen = 1
+	s.text[0].SetLen(int(requestSize))
+	s.text[1].SetLen(maxBehind)
+	s.header.Iovlen = 2
 	s.header.SetControllen(int(unsafe.Sizeof(s.control)))
 }
 
-// valid reports whether a message of n bytes is a request that this package
+// valid reports whether the head of a message is a request that this package
 // wrote.
 //
 //go:nosplit
 //go:norace
-func (s *spawner) valid(n uintptr) bool {
-	return n == requestSize && s.control.Type == unix.SCM_RIGHTS && s.control.Len == requestControl && s.request.size >= 0 && s.request.size <= regionSize
+func (s *spawner) valid() bool {
+	return s.control.Type == unix.SCM_RIGHTS && s.control.Len == requestControl && s.request.size >= 0 && s.request.size <= regionSize
 }
 
 // clone clones the command, in its cgroup if it has one: clone(2),
