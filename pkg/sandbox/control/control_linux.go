@@ -124,6 +124,10 @@ type Expecter interface {
 	Expect(ctx context.Context)
 }
 
+// expectLimit is how long Wake may rely on what Expect has found. What the user changes
+// meanwhile counts as changed while the command ran.
+const expectLimit = 20 * time.Millisecond
+
 // An Overseer observes each command of a session.
 type Overseer interface {
 	// Oversee is called before a command's first instruction.

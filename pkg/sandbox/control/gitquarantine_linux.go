@@ -99,10 +99,6 @@ func (c *gitQuarantine) tell(found []quarantine.Finding) []record.Denial {
 	return list
 }
 
-// expectLimit is how long before a command what exists may have been recorded. What the
-// user changes meanwhile counts as changed while the command ran.
-const expectLimit = 20 * time.Millisecond
-
 // Expect begins the comparison that Wake needs.
 func (c *gitQuarantine) Expect(ctx context.Context) {
 	c.mu.Lock()

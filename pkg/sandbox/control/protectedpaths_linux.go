@@ -47,8 +47,9 @@ type protectedPaths struct {
 	count  int
 	failed error // a file could not be quarantined, or the command keeps creating them
 	mu     sync.Mutex
-	idle   bool // no process of a session's commands is alive
-	told   int  // how many of aside Look has reported
+	idle   bool      // no process of a session's commands is alive
+	seen   time.Time // when Expect last found that no file had appeared
+	told   int       // how many of aside Look has reported
 }
 
 type protectedDir struct {
@@ -260,10 +261,30 @@ func (w *protectedPaths) Look(_ context.Context, idle bool) []record.Denial {
 	return list
 }
 
+// Expect looks for files that have appeared, so that Wake need not.
+func (w *protectedPaths) Expect(context.Context) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.idle && w.unchanged() == nil {
+		w.seen = time.Now()
+	}
+}
+
 // Wake refuses files that have appeared meanwhile, because no mount protects them.
 func (w *protectedPaths) Wake(context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if time.Since(w.seen) > expectLimit {
+		if err := w.unchanged(); err != nil {
+			return err
+		}
+	}
+	w.idle, w.seen = false, time.Time{}
+	return nil
+}
+
+// unchanged returns an error if a file has appeared under one of the names.
+func (w *protectedPaths) unchanged() error {
 	for i := range w.dirs {
 		for _, name := range w.dirs[i].Names {
 			if err := w.dirs[i].same(name, false); err != nil {
@@ -271,7 +292,6 @@ func (w *protectedPaths) Wake(context.Context) error {
 			}
 		}
 	}
-	w.idle = false
 	return nil
 }
 

@@ -150,8 +150,7 @@ func (s *Session) Spawn(ctx context.Context, c Command) (*Child, error) {
 	return s.SpawnFrom(ctx, func() (Command, error) { return c, nil })
 }
 
-// SpawnFrom starts the command that a function returns, or returns its error. What a session
-// does at the first command after an idle time goes on meanwhile.
+// SpawnFrom starts the command that a function returns, or returns its error.
 func (s *Session) SpawnFrom(ctx context.Context, command func() (Command, error)) (*Child, error) {
 	s.alive.RLock()
 	defer s.alive.RUnlock()
@@ -160,11 +159,8 @@ func (s *Session) SpawnFrom(ctx context.Context, command func() (Command, error)
 	if s.ended {
 		return nil, errEnded
 	}
-	woken := make(chan error, 1)
-	go func() { woken <- s.wake(ctx) }()
-	go func() {}() // another thread takes over only the last but one at once: runqgrab in runtime/proc.go
 	child, err := s.clone(command)
-	if fault := <-woken; fault != nil {
+	if fault := s.wake(ctx); fault != nil { // the command confines itself meanwhile
 		if err == nil {
 			child.abandon()
 		}
