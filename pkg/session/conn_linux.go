@@ -58,15 +58,21 @@ func (c *conn) send(message any, descriptors ...int) error {
 // greet sends the greeting and the message after it, and descriptors. They
 // travel together, so that the other end waits once.
 func (c *conn) greet(message any, descriptors ...int) error {
+	text, err := greeted(message)
+	if err != nil {
+		return err
+	}
+	return c.write(text, descriptors...)
+}
+
+// greeted encodes the greeting and the message after it.
+func greeted(message any) ([]byte, error) {
 	first, err := encode(greeting(dial.Greeting))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	second, err := encode(message)
-	if err != nil {
-		return err
-	}
-	return c.write(append(first, second...), descriptors...)
+	return append(first, second...), err
 }
 
 // write writes encoded messages.

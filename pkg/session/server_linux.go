@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,7 @@ type Server struct {
 	used        time.Time
 	ending      bool
 
+	hello   []byte        // the first two messages to each client
 	ask     chan struct{} // closed when the end is requested
 	asked   sync.Once
 	working sync.WaitGroup // clients not yet told how their request ended
@@ -52,6 +54,9 @@ func (s *Server) Serve(ctx context.Context, l *Lock, ready func()) (why string, 
 	s.Static.Name, s.Static.Digest, s.Static.Since, s.Static.PID = s.Hello.Name, s.Hello.Digest, s.used, os.Getpid()
 	defer l.Release()
 	listener, err := l.listen()
+	if err == nil {
+		s.hello, err = greeted(s.Hello)
+	}
 	if err != nil {
 		s.Boundary.End()
 		s.Boundary.Wait()
@@ -169,6 +174,7 @@ func (s *Server) accept(listener *net.UnixListener) {
 			continue
 		}
 		go s.Boundary.Expect(context.Background())
+		runtime.Gosched()     // to the queue from which an idle thread takes work at once
 		go s.accept(listener) // this goroutine runs already
 		defer s.leave(c)
 		s.serve(c)
@@ -198,7 +204,7 @@ func (s *Server) serve(c *conn) {
 	if _, err := c.peer(true); err != nil {
 		return
 	}
-	if c.greet(s.Hello) != nil || c.SetReadDeadline(time.Now().Add(messageLimit)) != nil {
+	if c.write(s.hello) != nil || c.SetReadDeadline(time.Now().Add(messageLimit)) != nil {
 		return
 	}
 	var first greeting

@@ -124,6 +124,10 @@ type Expecter interface {
 	Expect(ctx context.Context)
 }
 
+// A Rester has something to free after a Look that found nobody alive, for which nobody should
+// have to wait.
+type Rester interface{ Rest() }
+
 // expectLimit is how long Wake may rely on what Expect has found. What the user changes
 // meanwhile counts as changed while the command ran.
 const expectLimit = 20 * time.Millisecond

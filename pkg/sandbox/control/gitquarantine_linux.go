@@ -110,6 +110,15 @@ func (c *gitQuarantine) Expect(ctx context.Context) {
 	}
 }
 
+// Rest frees what the comparison that has ended holds.
+func (c *gitQuarantine) Rest() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.idle && c.Quarantined != nil {
+		c.Quarantined.Close()
+	}
+}
+
 // forget gives up what Expect began.
 func (c *gitQuarantine) forget() {
 	if c.expected != nil {

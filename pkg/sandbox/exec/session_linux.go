@@ -190,14 +190,23 @@ func (s *Session) Expect(ctx context.Context) {
 	}
 }
 
-// Prepare prepares the start of the next command. Without it, that takes a little longer.
+// Prepare prepares the start of the next command, and frees what the last one no longer needs.
+// Without it, the next start takes a little longer.
 func (s *Session) Prepare() {
 	s.alive.RLock()
 	defer s.alive.RUnlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.ended && s.spares {
+	if s.ended {
+		return
+	}
+	if s.spares {
 		_ = s.run.proc.Prepare(s.verifySpare)
+	}
+	if s.idle {
+		for r := range of[control.Rester](s.run) {
+			r.Rest()
+		}
 	}
 }
 
