@@ -16,9 +16,12 @@ import (
 // CommandSteps adds the calls of a session's command to i. The command inherits its
 // confinement from the process that clones it. What remains is its own: a session, streams,
 // a umask, a directory, limits, and a narrowing if there is one. fds are the descriptors of
-// its streams, except those of a terminal.
-func CommandSteps(c Command, fds [3]int, n *Narrowing, own *Own, i *steps.Image) {
-	i.Add(i.Begun())
+// its streams, except those of a terminal. tells says that somebody waits for the news that
+// it has begun and is confined.
+func CommandSteps(c Command, fds [3]int, n *Narrowing, own *Own, tells bool, i *steps.Image) {
+	if tells {
+		i.Add(i.Begun())
+	}
 	own.start(i)
 	i.Add(step("terminal", "setsid", unix.SYS_SETSID, ""))
 	streams := i.Streams
@@ -47,7 +50,11 @@ func CommandSteps(c Command, fds [3]int, n *Narrowing, own *Own, i *steps.Image)
 	if n != nil {
 		n.steps(i)
 	}
-	i.Add(i.Ready()...)
+	ready := i.Ready()
+	if !tells {
+		ready = ready[1:] // what remains waits to be released
+	}
+	i.Add(ready...)
 	paths := candidates(c.Argv[0], c.Env)
 	argv, envp := i.Strings(c.Argv), i.Strings(c.Env)
 	for n, path := range paths {

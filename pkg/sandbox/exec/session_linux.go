@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -254,36 +255,50 @@ func (s *Session) clone(command func() (Command, error)) (*Child, error) {
 	if err != nil {
 		return nil, err
 	}
-	proc, err := s.cloneConfined(c, narrowing, own)
-	if err != nil {
+	child := &Child{session: s, command: c, narrowing: narrowing, own: own}
+	if err := s.cloneConfined(child); err != nil {
 		own.Close()
 		return nil, control.CommandRefusal(err, c)
 	}
-	child := &Child{session: s, command: c, proc: proc, PID: proc.PID, narrowing: narrowing, own: own}
-	child.verified = proc.PID > 0 && !c.Terminal && narrowing == nil && len(s.run.job.CommandFilters) == 0
 	return child, nil
 }
 
-func (s *Session) cloneConfined(c Command, narrowing *control.Narrowing, own *control.Own) (*steps.Process, error) {
+// cloneConfined clones a command's process, or has the spare become it.
+func (s *Session) cloneConfined(child *Child) (err error) {
+	c := child.command
 	var streams [3]int
 	for i, f := range c.Streams {
 		if f == nil {
 			null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			defer null.Close()
 			f = null
 		}
 		streams[i] = int(f.Fd())
 	}
+	spare := s.run.proc.TakeSpare()
+	child.verified = spare != nil && !c.Terminal && child.narrowing == nil && len(s.run.job.CommandFilters) == 0
+	if child.proc, err = s.run.proc.Spawn(s.image(child, streams), streams, spare); errors.Is(err, steps.ErrSpare) {
+		child.verified = false
+		child.proc, err = s.run.proc.Spawn(s.image(child, streams), streams, nil)
+	}
+	if err == nil {
+		child.PID = child.proc.PID
+	}
+	return err
+}
+
+// image returns the calls of a command.
+func (s *Session) image(child *Child, streams [3]int) *steps.Image {
 	image := s.run.proc.NewImage()
-	control.CommandSteps(c, streams, narrowing, own, image)
+	control.CommandSteps(child.command, streams, child.narrowing, child.own, !child.verified, image)
 	if s.Tamper != nil {
 		image.Change(s.Tamper)
 	}
 	s.spares = image.CgroupFD == 0
-	return s.run.proc.Spawn(image, streams)
+	return image
 }
 
 // Processes returns the PIDs, as numbered outside, of the processes inside, except the two

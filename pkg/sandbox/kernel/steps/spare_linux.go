@@ -101,9 +101,9 @@ func (p *Process) Spare() int {
 	return p.spare.PID
 }
 
-// takeSpare returns the spare, which is then the caller's, or nil if there is
-// none that can be used: a command may have killed or stopped it.
-func (p *Process) takeSpare() *Process {
+// TakeSpare returns the spare, for [Process.Spawn], or nil if there is none that
+// can be used: a command may have killed or stopped it.
+func (p *Process) TakeSpare() *Process {
 	p.spares.Lock()
 	defer p.spares.Unlock()
 	p.check()

@@ -110,7 +110,7 @@ func TestSpareIsShut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	command, err := p.Spawn(c, [3]int{int(r.Fd()), int(out.Fd()), int(out.Fd())})
+	command, err := p.Spawn(c, [3]int{int(r.Fd()), int(out.Fd()), int(out.Fd())}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

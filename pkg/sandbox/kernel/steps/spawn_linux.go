@@ -12,31 +12,40 @@ import (
 // because it was stopped or has too many.
 var ErrBusy = errors.New("the spawner takes no commands")
 
+// ErrSpare is the error of [Process.Spawn] if a spare cannot become the command:
+// it has ended, the image is too large for it, or the command needs a cgroup of
+// its own.
+var ErrSpare = errors.New("the spare cannot become the command")
+
 // Spawn asks the spawner of p ([Program.Spawns]) to start a command with the
-// calls of an image, which must begin with [Image.Begun]. Next of the returned
+// calls of an image. Next of the returned
 // process reports what happens to the command: [Exited] means that the command
 // itself has ended, [Gone] that the spawner has. Close frees the returned
 // process. Spawn is safe for concurrent use until Wait of p. The caller keeps
 // its streams and the descriptor of the cgroup; the command has duplicates. The
-// request is not waited for: a failure of the clone comes as [Failed]. The spare
-// of [Process.Prepare] becomes the command if there is one, the image is small,
-// and the command needs no cgroup of its own. Its PID is then known at once, and Signal works;
-// else both are so after [Process.Held].
-func (p *Process) Spawn(i *Image, streams [3]int) (*Process, error) {
+// request is not waited for: a failure of the clone comes as [Failed].
+//
+// If spare is not nil, that process becomes the command, and is returned. Its PID
+// is known at once, and Signal works; else both are so after [Process.Held], and
+// the image must begin with [Image.Begun]. The error is [ErrSpare] if it cannot
+// be used. It is closed after any error.
+func (p *Process) Spawn(i *Image, streams [3]int, spare *Process) (_ *Process, err error) {
+	defer func() {
+		if err != nil && spare != nil {
+			spare.Close()
+		}
+	}()
 	image, err := i.finish()
 	if err != nil {
 		return nil, err
 	}
 	r := request{size: int64(len(image))}
-	if i.CgroupFD == 0 && len(image) <= maxBehind {
-		if spare := p.takeSpare(); spare != nil {
-			none := streams[0]
-			if ask(spare.channel, r, image, unix.UnixRights(none, none, streams[0], streams[1], streams[2], none)) == nil {
-				spare.program = &Program{Command: i.named}
-				return spare, nil
-			}
-			spare.Close()
+	if none := streams[0]; spare != nil {
+		if i.CgroupFD > 0 || len(image) > maxBehind || ask(spare.channel, r, image, unix.UnixRights(none, none, streams[0], streams[1], streams[2], none)) != nil {
+			return nil, ErrSpare
 		}
+		spare.program = &Program{Command: i.named}
+		return spare, nil
 	}
 	fd, err := unix.MemfdCreate("image", unix.MFD_CLOEXEC)
 	if err != nil {

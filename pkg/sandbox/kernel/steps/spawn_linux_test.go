@@ -87,7 +87,11 @@ func spawn(t *testing.T, p *Process, i *Image) (r result) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	c, err := p.Spawn(i, [3]int{int(null.Fd()), int(out.Fd()), int(out.Fd())})
+	streams := [3]int{int(null.Fd()), int(out.Fd()), int(out.Fd())}
+	c, err := p.Spawn(i, streams, p.TakeSpare())
+	if errors.Is(err, ErrSpare) {
+		c, err = p.Spawn(i, streams, nil)
+	}
 	if err != nil {
 		return result{err: err}
 	}
