@@ -131,7 +131,7 @@ func (f *figures) starts() {
 		}
 		list = append(list, contender{name, program(f.B, in, argv...)})
 	}
-	s := inTurn(rounds, list...)
+	s := inTurn(5*rounds, list...)
 	f.add("`run -- true`, to bubblewrap", s, "run", "bwrap", wall, "1.4", "1.0")
 	f.add("`run -- true`, to the least that its namespaces, mounts, init and Landlock cost (C)", s, "run", "floor", wall, "", "")
 	f.add("`run -- true`, to firejail", s, "run", "firejail", wall, "", "")
