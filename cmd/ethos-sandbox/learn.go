@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"ethos/pkg/capability"
-	"ethos/pkg/catalog/shipped"
 	"ethos/pkg/cli"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
@@ -284,19 +283,6 @@ func (l *learning) network(workspace string) (add []explain.Declared, byHand str
 		return nil, capability.ConfigName + " has " + tools[0] + " already: add the names to its allow_domains, as in " + entry
 	}
 	return []explain.Declared{{Key: "network_tools", Path: entry}}, ""
-}
-
-// networked lists the catalog tools with network access that a program may be.
-func networked(program string) (tools []string) {
-	if strings.Contains(program, "/") { // a file of the workspace could have any name
-		return nil
-	}
-	for _, t := range shipped.Tools() {
-		if t.Capabilities.RequiresNetwork && slices.ContainsFunc(t.Forms, func(f shipped.Form) bool { return f.Program == program }) {
-			tools = append(tools, t.ID)
-		}
-	}
-	return tools
 }
 
 // readConfig reads a configuration, "" if there is none. It follows no symbolic
