@@ -39,17 +39,9 @@ func (s *Server) run(c *conn, r *Run, files []*os.File) {
 	go func() {
 		defer close(gone)
 		command.listen()
-	}()
-	ended := make(chan struct{})
-	go func() {
-		select {
-		case <-gone:
-			command.child.Kill()
-		case <-ended:
-		}
+		command.child.Kill() // if it has not ended
 	}()
 	exited := command.wait(s, s.Hello.within(r.Timeout))
-	close(ended)
 	exited.Started = started
 	exited.Denials = append(s.look(context.Background()), command.child.Denials()...)
 	if r.Evidence {

@@ -97,9 +97,12 @@ func Send(getenv func(string) string, name string, argv []string) (*Sent, error)
 	if err != nil {
 		return nil, err
 	}
-	if c.Dir, err = syscall.Getwd(); err != nil || c.Dir[0] != '/' {
+	dir := make([]byte, syscall.PathMax) // syscall.Getwd has one on the stack, which would have to grow
+	n, err := syscall.Getcwd(dir)
+	if err != nil || dir[0] != '/' {
 		return nil, errors.Join(err, errors.New("the working directory is unknown"))
 	}
+	c.Dir = string(dir[:n-1]) // n counts the NUL
 	c.Umask = umask()
 	if c.Size() > maxSent/2 || len(c.Dir) > syscall.PathMax {
 		return nil, errors.New("the request is too long")
