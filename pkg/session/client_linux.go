@@ -22,13 +22,14 @@ type Client struct {
 	sent  *dial.Sent // the request for a command, if it was sent already
 }
 
-// greet reads the supervisor's first message.
-func greet(c *conn, name string) (*Client, error) {
+// greet reads the supervisor's first message, for which it waits for at most
+// limit.
+func greet(c *conn, name string, limit time.Duration) (*Client, error) {
 	pid, err := c.peer(false)
 	client := &Client{conn: c, pid: pid}
 	var first greeting
 	if err == nil {
-		err = c.SetReadDeadline(time.Now().Add(messageLimit))
+		err = c.SetReadDeadline(time.Now().Add(limit))
 	}
 	if err == nil {
 		var files []*os.File

@@ -22,6 +22,7 @@ const messageLimit = 10 * time.Second
 type conn struct {
 	*net.UnixConn
 	sending sync.Mutex
+	held    []byte // sent with the next message; guarded by sending
 	ahead   []byte // received before this process knew of the connection; no descriptor came with it
 }
 
@@ -82,14 +83,53 @@ func (c *conn) write(text []byte, descriptors ...int) (err error) {
 	if err := c.SetWriteDeadline(time.Now().Add(messageLimit)); err != nil {
 		return err
 	}
+	first := c.held
+	c.held = nil
 	n := 0
 	if len(descriptors) > 0 {
+		if len(first) > 0 { // descriptors would come with it
+			if _, err := c.Write(first); err != nil {
+				return err
+			}
+			first = nil
+		}
 		if n, _, err = c.WriteMsgUnix(text[:dial.HeaderBytes], unix.UnixRights(descriptors...), nil); err != nil {
 			return err
 		}
 	}
-	_, err = c.Write(text[n:])
+	_, err = c.Write(append(first[:len(first):len(first)], text[n:]...))
 	return err
+}
+
+// hold has text sent with the next message, if the other end has sent something
+// already and so does not wait for it. Whoever calls hold calls flush before the
+// end of the connection.
+func (c *conn) hold(text []byte) error {
+	waits := false
+	raw, err := c.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) {
+			n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+			waits = err == nil && n == 0
+		})
+	}
+	if err != nil || waits {
+		return errors.Join(err, c.write(text))
+	}
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	c.held = text
+	return nil
+}
+
+// flush sends what is held.
+func (c *conn) flush() {
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	if len(c.held) > 0 && c.SetWriteDeadline(time.Now().Add(messageLimit)) == nil {
+		_, _ = c.Write(c.held) // fails if the other end has gone
+	}
+	c.held = nil
 }
 
 // maxDescriptors is the maximum number of descriptors in a message. The kernel

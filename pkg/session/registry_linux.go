@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -60,28 +61,33 @@ func connect(folder, name string) (*Client, error) {
 	case err != nil:
 		return nil, fmt.Errorf("session %s: %w", name, err)
 	}
-	return join(fd, name, nil)
+	return join(fd, name, nil, messageLimit)
 }
+
+// joinLimit is the time within which a supervisor that was asked for a command
+// must have started it.
+const joinLimit = time.Minute
 
 // Join returns the client of a connection on which a command was requested. The
 // command is the one that [Client.Run] then follows.
 func Join(s *dial.Sent) (*Client, error) {
-	c, err := join(s.FD, s.Name, s.Read)
+	c, err := join(s.FD, s.Name, s.Read, joinLimit)
 	if err == nil {
 		c.sent = s
 	}
 	return c, err
 }
 
-// join takes over a connected socket, and what was received on it.
-func join(fd int, name string, ahead []byte) (*Client, error) {
+// join takes over a connected socket, and what was received on it. The supervisor
+// must greet within a time limit.
+func join(fd int, name string, ahead []byte, limit time.Duration) (*Client, error) {
 	f := os.NewFile(uintptr(fd), "session "+name)
 	defer f.Close()
 	to, err := net.FileConn(f)
 	if err != nil {
 		return nil, fmt.Errorf("session %s: %w", name, err)
 	}
-	return greet(&conn{UnixConn: to.(*net.UnixConn), ahead: ahead}, name)
+	return greet(&conn{UnixConn: to.(*net.UnixConn), ahead: ahead}, name, limit)
 }
 
 // Names lists the sessions whose supervisors are alive. It removes what dead

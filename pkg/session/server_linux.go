@@ -204,9 +204,10 @@ func (s *Server) serve(c *conn) {
 	if _, err := c.peer(true); err != nil {
 		return
 	}
-	if c.write(s.hello) != nil || c.SetReadDeadline(time.Now().Add(messageLimit)) != nil {
+	if c.hold(s.hello) != nil || c.SetReadDeadline(time.Now().Add(messageLimit)) != nil {
 		return
 	}
+	defer c.flush()
 	var first greeting
 	files, err := c.receive(&first)
 	defer func() { closeAll(files) }()

@@ -124,8 +124,8 @@ type Expecter interface {
 	Expect(ctx context.Context)
 }
 
-// A Rester has something to free after a Look that found nobody alive, for which nobody should
-// have to wait.
+// A Rester has something to do after a Look that found nobody alive, for which nobody should
+// have to wait. It may be called while Expect is.
 type Rester interface{ Rest() }
 
 // expectLimit is how long Wake may rely on what Expect has found. What the user changes

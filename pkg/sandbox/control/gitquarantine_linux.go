@@ -86,7 +86,7 @@ func (c *gitQuarantine) Look(ctx context.Context, idle bool) []record.Denial {
 		return c.tell(c.Quarantined.Look(ctx))
 	}
 	c.idle = true
-	found := c.Quarantined.Finish(ctx)
+	found := c.Quarantined.Look(ctx) // Rest does what remains of Finish
 	c.found = append(c.found, found...)
 	defer func() { c.told = 0 }()
 	return c.tell(found)
@@ -105,12 +105,13 @@ func (c *gitQuarantine) Expect(ctx context.Context) {
 	defer c.mu.Unlock()
 	if c.idle && c.Quarantined != nil {
 		c.forget()
+		c.Quarantined.Close() // as Rest does: its journal must not look like that of another run
 		c.expected = c.begin(ctx, nil, c.Quarantined.Scanned())
 		c.ready = time.Now()
 	}
 }
 
-// Rest frees what the comparison that has ended holds.
+// Rest ends the comparison that Look has made for the last time.
 func (c *gitQuarantine) Rest() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,11 +139,11 @@ func (c *gitQuarantine) Wake(ctx context.Context) error {
 	if time.Since(c.ready) > expectLimit {
 		c.forget()
 	}
+	c.Quarantined.Close() // as in Expect
 	next := c.expected
 	if c.expected = nil; next == nil {
 		next = c.begin(ctx, nil, c.Quarantined.Scanned())
 	}
-	c.Quarantined.Close()
 	c.idle = false
 	c.record(next)
 	return nil

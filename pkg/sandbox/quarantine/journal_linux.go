@@ -110,10 +110,10 @@ func (j *journal) finish(left []string) {
 	os.Remove(j.path)
 }
 
-// close frees the journal, and removes it if it was not finished.
-func (j *journal) close() {
+// close finishes and frees the journal.
+func (j *journal) close(left []string) {
 	if j != nil {
-		j.finish(nil)
+		j.finish(left)
 		j.file.Close()
 	}
 }

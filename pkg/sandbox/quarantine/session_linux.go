@@ -215,10 +215,10 @@ func (s *Session) again(ctx context.Context, i int) (*treescan.Tree, error) {
 	return s.scans[i].Rescan(ctx)
 }
 
-// Close releases the session's open files. A run that did not begin has nothing
-// to check, so for it Close is all.
+// Close does what is left of Finish after Look, and releases the session's open
+// files. A run that did not begin has nothing to check, so for it Close is all.
 func (s *Session) Close() {
-	s.journal.close()
+	s.journal.close(s.left)
 	s.journal = nil
 	for _, t := range s.trees {
 		unix.Close(t.fd)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 	"syscall"
 
 	"ethos/pkg/statedir"
@@ -60,7 +61,7 @@ func Peer(fd int, strict bool) (pid int, err error) {
 	if cred.Pid <= 0 {
 		return 0, errors.New("the process at the other end is in another PID namespace")
 	}
-	own, err := os.Readlink("/proc/self/ns/user")
+	own, err := userNS()
 	if err != nil {
 		return 0, err
 	}
@@ -73,6 +74,10 @@ func Peer(fd int, strict bool) (pid int, err error) {
 	}
 	return int(cred.Pid), nil
 }
+
+// userNS returns the user namespace of this process, which never leaves it:
+// namespaces(7).
+var userNS = sync.OnceValues(func() (string, error) { return os.Readlink("/proc/self/ns/user") })
 
 // maxSent is the maximum length of a request that [Send] sends. It fits into an
 // empty socket (net.core.wmem_default), so that nobody has to wait.
