@@ -418,6 +418,27 @@ func TestSessionStale(t *testing.T) {
 	}
 }
 
+// TestSessionWatch: where no cgroup limits memory, the watch rests while nothing is alive inside, and goes on with the next command.
+func TestSessionWatch(t *testing.T) {
+	s, p := session(t, func(spec *Spec) { spec.MemoryBytes = 100 << 20 })
+	if state := line(s.Evidence(), "cgroup").State; state == control.Enforced {
+		t.Skipf("needs a machine without a cgroup for memory; here it is %s", state)
+	}
+	for range 2 {
+		if _, _, err := say(t, s, p, "true"); err != nil {
+			t.Fatal(err)
+		}
+		s.Look(t.Context())
+		time.Sleep(300 * time.Millisecond)
+	}
+	if status, _, err := say(t, s, p, "for i in 1 2 3 4; do head -c 60M /dev/zero | tail -c 60M | sleep 1000 & done; wait"); err == nil && !status.Signaled() {
+		t.Errorf("%v", status)
+	}
+	if out, err := s.Wait(); err != nil || out.Status != record.StatusOOM {
+		t.Errorf("%s, %v", out.Status, err)
+	}
+}
+
 // TestSessionExpect: what is recorded because a command is expected serves that command, and none that comes later; until one comes, no journal tells of it.
 func TestSessionExpect(t *testing.T) {
 	probetest.Need(t, "command:git")

@@ -33,6 +33,7 @@ type rlimits struct {
 	peak      limits.Sample
 	shared    limits.Shared
 	over      atomic.Bool // the watch ended the run
+	idle      atomic.Bool // no process of a session's commands is alive
 }
 
 func (c *rlimits) Name() string { return "rlimits" }
@@ -150,7 +151,7 @@ func (c *rlimits) Run(p *steps.Process) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.stopWatch, c.watched = cancel, true
 	limit := c.Job.Plan.Limits.MemoryBytes
-	w := limits.Watch{Tree: limits.Tree{Init: p.PID, Held: c.shared.Held(limit)}, Limit: limit, Over: func(limits.Sample) {
+	w := limits.Watch{Tree: limits.Tree{Init: p.PID, Held: c.shared.Held(limit)}, Limit: limit, Asleep: c.idle.Load, Over: func(limits.Sample) {
 		c.over.Store(true)
 		c.Stop()
 	}}
@@ -161,6 +162,18 @@ func (c *rlimits) Run(p *steps.Process) {
 			c.peak, c.watchErr = w.Run(ctx)
 		}
 	})
+}
+
+// Look stops the watch while nothing is alive inside.
+func (c *rlimits) Look(_ context.Context, idle bool) []record.Denial {
+	c.idle.Store(idle)
+	return nil
+}
+
+// Wake makes the watch go on.
+func (c *rlimits) Wake(context.Context) error {
+	c.idle.Store(false)
+	return nil
 }
 
 func (c *rlimits) Close() {

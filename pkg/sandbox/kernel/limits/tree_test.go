@@ -136,6 +136,24 @@ func TestWatchOfNothing(t *testing.T) {
 	}
 }
 
+// TestWatchAsleep : while nothing can change no sample is taken, and then the watch goes on.
+func TestWatchAsleep(t *testing.T) {
+	root := procTree(t, process{pid: 10, anon: 1 << 10, threads: map[int]string{10: "", 11: "", 12: ""}})
+	asked, looks, over := 0, 0, false
+	w := Watch{
+		Tree: Tree{Proc: root, Init: 10, Of: func(int) bool { looks++; return true }}, Threads: 2, Interval: time.Millisecond,
+		Asleep: func() bool { asked++; return asked < 5 },
+		Over: func(Sample) {
+			if over = true; looks > 1 {
+				t.Errorf("%d samples", looks)
+			}
+		},
+	}
+	if _, err := w.Run(t.Context()); err != nil || !over || asked != 5 {
+		t.Errorf("over %v, asked %d times, %v", over, asked, err)
+	}
+}
+
 // TestSampleIsBounded : a process that claims to be its own child would keep an unbounded walk going for ever.
 func TestSampleIsBounded(t *testing.T) {
 	root := procTree(t, process{pid: 10, anon: 1, threads: map[int]string{10: "10 10 "}})

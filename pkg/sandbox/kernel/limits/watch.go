@@ -17,6 +17,9 @@ type Watch struct {
 	// ends; 0 is one. A sample can miss a process that forks and exits
 	// again and again.
 	Empty int
+	// Asleep, if set, reports that nothing in the tree can change. No sample is
+	// taken then.
+	Asleep func() bool
 	// Seen, if set, is called with the largest numbers so far after each
 	// sample.
 	Seen func(peak Sample)
@@ -50,6 +53,10 @@ func (w Watch) Run(ctx context.Context) (peak Sample, err error) {
 		case <-ctx.Done():
 			return peak, nil
 		case <-timer.C:
+		}
+		if w.Asleep != nil && w.Asleep() {
+			timer.Reset(cmp.Or(w.Interval, defaultInterval))
+			continue
 		}
 		started := time.Now()
 		sample, over, err := w.look()
