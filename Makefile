@@ -199,9 +199,9 @@ check: lint check-generated check-policies test-all ## everything that must hold
 lint: ## the checks that run nothing: format, vet, staticcheck, modules, other platforms
 	@out=$$(gofmt -l cmd pkg); [ -z "$$out" ] || { echo "gofmt: these files need formatting:" $$out >&2; exit 1; }
 	$(GO) vet ./...
-	$(GO) build -tags nocel -o /dev/null ./cmd/ethos-decide
+	$(GO) build -tags nocel,nomodel -o /dev/null ./cmd/ethos-decide
 	$(GO) build -tags nocel -o /dev/null ./cmd/ethos-git
-	$(GO) build -tags noegress -o /dev/null ./cmd/ethos-sandbox
+	$(GO) build -tags noegress,nomodel -o /dev/null ./cmd/ethos-sandbox
 	$(GO) vet -tags lab ./pkg/internal/lab/...
 	$(GO) vet -tags mutants ./pkg/internal/mutants
 	$(GO) vet -tags agents ./pkg/internal/e2e

@@ -1,3 +1,5 @@
+//go:build !noegress
+
 package main
 
 import (
@@ -33,7 +35,7 @@ only the declared network, no capabilities, Landlock and seccomp. A record witho
 
 If a requested control is not in force, the run ends before the command's first instruction.`,
 		Commands: &commands{},
-		Quick:    quick,
+		Quick:    fastPath,
 		Values: func() map[string][]string {
 			return map[string][]string{
 				"--profile": capability.ProfileNames(), "--agent": capability.AgentNames(), "--require": sandbox.Controls(), "--from": hook.Dialects(),

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 
@@ -11,29 +12,18 @@ import (
 	"ethos/pkg/sandbox"
 )
 
-// quick parses the usual command lines, and leaves to ethos-egress those of which it is only known
-// later, when something has been read or done, whether names are reachable.
-func quick(args []string) cli.Command {
-	if alone(args) {
-		return fastPath(args)
-	}
-	return becoming{}
-}
-
-// alone reports whether a command line needs no package egress, or hands over in time.
-func alone(args []string) bool {
-	if len(args) == 0 { // the pipe
-		return false
-	}
-	switch args[0] {
-	case "run", "plan", "probe", "doctor", "probe-inside", "worker-inside", "cache", "--help", "-h", "--version", "--man", "--completion", "--schema":
-		return true
-	case "session":
-		return len(args) < 2 || args[1] != "serve"
-	case "shell":
-		return inSession(args[1:])
-	}
-	return false
+// program has no model of command lines: those that fastPath does not parse, and those of which it
+// is only known later, when something has been read or done, whether names are reachable, are left
+// to ethos-egress.
+func program() cli.Program {
+	return cli.Program{Name: "ethos-sandbox", Quick: func(args []string) cli.Command {
+		if len(args) > 0 && (args[0] == "run" || args[0] == "shell" && inSession(args[1:])) {
+			if c := fastPath(args); c != nil {
+				return c
+			}
+		}
+		return becoming{args}
+	}}
 }
 
 // inSession reports whether a shell runs in a session and asks for no less than that has: its
@@ -57,10 +47,18 @@ func inSession(args []string) (found bool) {
 }
 
 // becoming is a command line that ethos-egress handles.
-type becoming struct{}
+type becoming struct{ args []string }
+
+// Kind implements cli.Kinder: the caller of a runner would take status 2 for its command's.
+func (b becoming) Kind() cli.Kind {
+	if len(b.args) > 0 && (b.args[0] == "run" || b.args[0] == "shell") {
+		return cli.Runner
+	}
+	return cli.Filter
+}
 
 // Run implements cli.Command.
-func (becoming) Run(ctx context.Context, sys *cli.System) error { return become(ctx, sys) }
+func (b becoming) Run(ctx context.Context, sys *cli.System) error { return become(ctx, sys, b.Kind()) }
 
 // handOver lets the program become ethos-egress if the boundary of a spec needs it. Nothing may have
 // been read or done that would be missing or done twice.
@@ -68,15 +66,19 @@ func handOver(ctx context.Context, sys *cli.System, spec *sandbox.Spec) error {
 	if spec.Whole().Network.Mode != "proxy" {
 		return nil
 	}
-	return become(ctx, sys)
+	return become(ctx, sys, cli.Runner)
 }
 
 // become returns only with an error.
-func become(ctx context.Context, sys *cli.System) error {
+func become(ctx context.Context, sys *cli.System, kind cli.Kind) error {
 	if err := ctx.Err(); err != nil { // a signal that was caught: the program after this one does not get it
 		return err
 	}
-	return cli.BecomeWith(sys, whole, os.Args[1:]...)
+	err := cli.BecomeWith(sys, whole, os.Args[1:]...)
+	if fault := (*cli.Error)(nil); kind == cli.Runner && errors.As(err, &fault) {
+		fault.Status = cli.Refused
+	}
+	return err
 }
 
 // supervisor returns the program that holds sessions, because any may be given names.

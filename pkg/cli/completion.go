@@ -1,3 +1,5 @@
+//go:build !nomodel
+
 package cli
 
 import (

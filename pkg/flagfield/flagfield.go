@@ -19,6 +19,7 @@ func Find(command reflect.Value, flag string) (reflect.Value, reflect.StructTag)
 			if found, tag := Find(command.Field(i), flag); found.IsValid() {
 				return found, tag
 			}
+		case !field.IsExported():
 		case !operands && flag == "--"+Name(field), hasShort && flag == "-"+short:
 			return command.Field(i), field.Tag
 		}
