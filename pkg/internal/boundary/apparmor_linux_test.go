@@ -32,7 +32,7 @@ func TestAppArmorProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	profile := string(text)
-	for _, want := range []string{"abi <abi/4.0>,\n", "profile ethos-sandbox /opt/ethos/bin/ethos-sandbox flags=(unconfined) {\n", "  userns,\n"} {
+	for _, want := range []string{"abi <abi/4.0>,\n", "profile ethos-sandbox /opt/ethos/bin/ethos-{sandbox,egress} flags=(unconfined) {\n", "  userns,\n"} {
 		if !strings.Contains(profile, want) {
 			t.Errorf("the profile has no %q", want)
 		}
@@ -42,7 +42,7 @@ func TestAppArmorProfile(t *testing.T) {
 		profile = strings.NewReplacer("abi/4.0", "abi/3.0", "  userns,\n", "").Replace(profile)
 	}
 	good, bad := filepath.Join(t.TempDir(), "profile"), filepath.Join(t.TempDir(), "broken")
-	for file, text := range map[string]string{good: profile, bad: strings.Replace(profile, "}", "", 1)} {
+	for file, text := range map[string]string{good: profile, bad: strings.Replace(profile, "\n}", "\n", 1)} {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
