@@ -418,6 +418,68 @@ func TestSessionStale(t *testing.T) {
 	}
 }
 
+// TestSessionEarlySignal: a signal for a command that still is the waiting process reaches the command.
+func TestSessionEarlySignal(t *testing.T) {
+	s, p := session(t, nil)
+	for range 20 {
+		if _, _, err := say(t, s, p, "true"); err != nil {
+			t.Fatal(err)
+		}
+		spare := s.Spare()
+		c, err := s.SpawnFrom(t.Context(), func() (Command, error) {
+			if spare > 0 {
+				unix.Kill(spare, unix.SIGSTOP) // the spare is used if its stop is not known yet
+			}
+			return Command{Argv: []string{"sleep", "3"}, Env: p.Env, Dir: p.Dir}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := make(chan error, 1)
+		go func() { sent <- c.Signal(syscall.SIGTERM) }()
+		time.Sleep(5 * time.Millisecond)
+		if spare > 0 {
+			unix.Kill(spare, unix.SIGCONT)
+		}
+		if status, err := c.Wait(); err != nil || status.Signal() != syscall.SIGTERM {
+			t.Errorf("%v, %v", status, err)
+		}
+		if err := <-sent; err != nil {
+			t.Error(err)
+		}
+		s.Look(t.Context())
+	}
+}
+
+// TestSessionSpareLowered: a command does not begin in a waiting process whose resource limits were lowered after it was verified.
+func TestSessionSpareLowered(t *testing.T) {
+	s, p := session(t, nil)
+	for _, lowered := range []bool{false, true} {
+		s.Prepare()
+		if _, _, err := say(t, s, p, "true"); err != nil { // says whether commands have spares here
+			t.Fatal(err)
+		}
+		spare := s.Spare()
+		if spare == 0 {
+			return // each command has a cgroup of its own, and is cloned into it
+		}
+		if lowered {
+			if err := unix.Prlimit(spare, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 100, Max: 100}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, _, err := say(t, s, p, "echo > ran")
+		var r *Refusal
+		if refused := errors.As(err, &r); refused != lowered {
+			t.Errorf("lowered %v: %v", lowered, err)
+		}
+		if _, err := os.Stat(filepath.Join(p.Dir, "ran")); (err == nil) == lowered {
+			t.Errorf("lowered %v: %v", lowered, err)
+		}
+		os.Remove(filepath.Join(p.Dir, "ran"))
+	}
+}
+
 // TestSessionWatch: where no cgroup limits memory, the watch rests while nothing is alive inside, and goes on with the next command.
 func TestSessionWatch(t *testing.T) {
 	s, p := session(t, func(spec *Spec) { spec.MemoryBytes = 100 << 20 })

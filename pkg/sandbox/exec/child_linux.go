@@ -237,11 +237,25 @@ func (c *Child) Signal(sig syscall.Signal) error {
 	if c.over {
 		return os.ErrProcessDone
 	}
+	c.awaitOwn()
 	err := unix.Kill(-c.PID, sig)
 	if errors.Is(err, unix.ESRCH) {
 		err = c.proc.Signal(sig)
 	}
 	return err
+}
+
+// ownLimit is how long awaitOwn waits: another command may have stopped the process.
+const ownLimit = time.Second
+
+// awaitOwn waits until a command that was the spare no longer drops what was sent to the spare.
+// Right after that it has a terminal session of its own: setsid(2).
+func (c *Child) awaitOwn() {
+	for end := time.Now().Add(ownLimit); c.verified && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if own, err := unix.Getsid(c.PID); err != nil || own == c.PID {
+			c.verified = false
+		}
+	}
 }
 
 // Kill kills the command, its process group and all its descendants. It does not find
