@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -56,6 +57,18 @@ func (c *confined) command(s session.Spawn) (sandbox.Command, error) {
 	}, faultOf(err)
 }
 
+// firsts returns the first value of each variable. A client that sends its
+// environment before the Go runtime has read it can have several.
+func firsts(environ []string) []string {
+	seen := make(map[string]bool, len(environ))
+	return slices.DeleteFunc(slices.Clone(environ), func(word string) bool {
+		name, _, isVariable := strings.Cut(word, "=")
+		again := isVariable && seen[name]
+		seen[name] = seen[name] || isVariable
+		return again
+	})
+}
+
 // environment returns the environment of a command without flags, for that of
 // its client. Most clients have the same one.
 func (c *confined) environment(client []string) ([]string, error) {
@@ -65,7 +78,7 @@ func (c *confined) environment(client []string) ([]string, error) {
 		return c.last.command, nil
 	}
 	spec := c.plain
-	spec.Environ = withHome(client, c.home)
+	spec.Environ = withHome(firsts(client), c.home)
 	env, err := sandbox.Environment(spec, sandbox.HostFiles{})
 	if err == nil {
 		c.last.client, c.last.command = client, env

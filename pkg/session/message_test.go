@@ -161,7 +161,7 @@ func TestPlainRequest(t *testing.T) {
 		if c.Argv == nil { // a command always has words
 			continue
 		}
-		if got := c.Request(); err1 != nil || err2 != nil || string(got) != string(greet)+string(request) {
+		if got := c.AppendRequest(nil); err1 != nil || err2 != nil || string(got) != string(greet)+string(request) {
 			t.Fatalf("%v %v: %q, want %q", err1, err2, got, request)
 		}
 	}

@@ -38,25 +38,38 @@ const Name = "ethos"
 
 // Dir returns the path of the folder. It reads only the environment: the folder may not exist.
 func Dir(getenv func(string) string) (string, error) {
+	base, below, ok := place(getenv)
+	if !ok {
+		return "", fmt.Errorf("%w: neither XDG_STATE_HOME nor HOME is an absolute path", ErrUnusable)
+	}
+	return path.Join(base, below), nil
+}
+
+// belowHome is the folder's name below a home directory.
+const belowHome = ".local/state/" + Name
+
+// place returns the directory that the environment names, and the folder's name below it.
+func place(getenv func(string) string) (base, below string, ok bool) {
 	if dir := getenv("XDG_STATE_HOME"); path.IsAbs(dir) {
-		return path.Join(dir, Name), nil
+		return dir, Name, true
 	}
-	if home := getenv("HOME"); path.IsAbs(home) {
-		return Of(home), nil
-	}
-	return "", fmt.Errorf("%w: neither XDG_STATE_HOME nor HOME is an absolute path", ErrUnusable)
+	home := getenv("HOME")
+	return home, belowHome, path.IsAbs(home)
 }
 
 // Of returns the folder for a home directory if XDG_STATE_HOME is not set.
-func Of(home string) string { return path.Join(home, ".local/state", Name) }
+func Of(home string) string { return path.Join(home, belowHome) }
 
 // Runtime returns the path of ethos's folder in the XDG runtime directory, which holds the sockets
 // of sessions. ok is false if the environment names no runtime directory. It reads only the
 // environment.
 func Runtime(getenv func(string) string) (dir string, ok bool) {
-	base := getenv("XDG_RUNTIME_DIR")
+	base := getenv(runtimeVariable)
 	return path.Join(base, Name), path.IsAbs(base)
 }
+
+// runtimeVariable names the runtime directory.
+const runtimeVariable = "XDG_RUNTIME_DIR"
 
 // sessions is the folder of the sockets if there is no runtime directory.
 const sessions = "sessions"
@@ -96,8 +109,11 @@ func Sockets(getenv func(string) string, create bool) ([]string, error) {
 // to everybody else.
 func private(dir string) bool {
 	info, err := os.Lstat(dir)
-	return err == nil && info.Mode().Perm() == 0o700 && Check(dir) == nil
+	return err == nil && info.Mode().Perm() == privateMode && Check(dir) == nil
 }
+
+// privateMode is the mode of a directory that is closed to everybody else.
+const privateMode = 0o700
 
 // Open returns the folder, or the subfolder that names lead to. It checks that each directory on
 // the way belongs to the caller and that nobody else can write to it. The error wraps
@@ -157,13 +173,37 @@ func Check(dir string) error {
 		return fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
-	switch {
-	case !info.IsDir():
+	if !ok {
+		return fmt.Errorf("%w: %s: nothing is known about it", ErrUnusable, dir)
+	}
+	switch defectOf(st) {
+	case noDirectory:
 		return fmt.Errorf("%w: %s is not a directory: move it away", ErrUnusable, dir)
-	case !ok || int(st.Uid) != os.Geteuid():
+	case foreign:
 		return fmt.Errorf("%w: %s does not belong to you: set XDG_STATE_HOME to a directory that does", ErrUnusable, dir)
-	case info.Mode().Perm()&0o022 != 0:
+	case writable:
 		return fmt.Errorf("%w: others can write to %s: look through it, then chmod 700 it", ErrUnusable, dir)
 	}
 	return nil
+}
+
+// defect is why a directory cannot be trusted; 0 is none.
+type defect int
+
+const (
+	noDirectory defect = iota + 1
+	foreign            // belongs to another user
+	writable           // others can write to it
+)
+
+func defectOf(st *syscall.Stat_t) defect {
+	switch {
+	case st.Mode&syscall.S_IFMT != syscall.S_IFDIR:
+		return noDirectory
+	case int(st.Uid) != syscall.Geteuid():
+		return foreign
+	case st.Mode&0o022 != 0:
+		return writable
+	}
+	return 0
 }

@@ -2,28 +2,39 @@ package early
 
 import (
 	"os"
+	"syscall"
 	"time"
 
 	"ethos/pkg/session/dial"
 )
 
-// patience is how long the initialisation of the other packages is put off. It
-// takes about a millisecond; many commands end before that is worth it. Until
-// main catches signals they have their default action, which ends this process
-// and thereby the command.
+// patience is how long the rest of the program is put off. Its start takes
+// longer than many commands. Until main catches signals they have their default
+// action, which ends this process and thereby the command.
 const patience = 10 * time.Millisecond
 
-var sent *dial.Sent
+// These may be set before the Go runtime starts, so their initial values are
+// zero.
+var (
+	room  dial.Room
+	tried bool
+	sent  *dial.Sent
+)
 
 func init() {
-	name, argv, ok := Plain(os.Args)
-	if !ok {
+	if tried {
 		return
 	}
-	sent, _ = dial.Send(os.Getenv, name, argv) // after a failure, main tries it again and says what is wrong
-	if sent != nil && sent.Succeeds(patience) {
+	if name, argv, ok := Plain(os.Args); ok && over(name, argv, syscall.Environ()) {
 		os.Exit(0)
 	}
+}
+
+// over requests a command, and reports whether it is over. If nothing was
+// requested, main tries it again and says what is wrong.
+func over(name string, argv, env []string) bool {
+	sent = room.Send(env, name, argv)
+	return sent != nil && sent.Succeeds(patience)
 }
 
 // Take returns the connection on which the command was requested, the first

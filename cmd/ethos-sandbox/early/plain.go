@@ -2,14 +2,14 @@
 //
 //	ethos-sandbox run --session NAME -- COMMAND
 //
-// before the other packages of the program are initialised, and before its main
-// function. If the command soon ends well, and leaves no output to relay, that
+// before the Go runtime starts, or, where the program has no entry point of its
+// own, before its other packages are initialised. If the command soon ends well, and leaves no output to relay, that
 // is all that this process does. Else main follows the command as any other: it
 // parses the command line, takes over the connection, relays streams and
 // signals.
 //
 // The package works as it is imported, so only this program imports it. See
-// docs/decisions/0059-a-request-before-main.md.
+// docs/decisions/0061-a-request-before-the-runtime.md.
 package early
 
 import "ethos/pkg/session/dial"
@@ -31,6 +31,9 @@ func Plain(args []string) (name string, argv []string, ok bool) {
 	default:
 		return "", nil, false
 	}
-	name, _, err := dial.Wanted(word)
-	return name, rest[min(1, len(rest)):], err == nil && len(rest) > 1 && rest[0] == "--"
+	name, ok = dial.Named(word)
+	if !ok || len(rest) < 2 || rest[0] != "--" {
+		return "", nil, false
+	}
+	return name, rest[1:], true
 }

@@ -16,7 +16,7 @@ const lackWord = "lacking"
 // programsVariable names a folder with the programs where they cannot be built, as in a container.
 const programsVariable = "ETHOS_TEST_PROGRAMS"
 
-// program is ethos-sandbox, built on first use; built is its folder from then on.
+// program is ethos-sandbox as it is released, built on first use; built is its folder from then on.
 var (
 	program = sync.OnceValues(build)
 	built   string
@@ -41,13 +41,12 @@ func build() (string, error) {
 		return "", err
 	}
 	built = dir
-	exe := filepath.Join(dir, "ethos-sandbox") // with the two beside it that decide the scripts of a shell
-	cmd := exec.Command("go", "build", "-trimpath", "-o", dir+"/", "ethos/cmd/ethos-facts", "ethos/cmd/ethos-decide", "ethos/cmd/ethos-sandbox")
+	cmd := exec.Command("../../../packaging/build", dir, "-trimpath")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build ethos-sandbox: %w\n%s", err, out)
+		return "", fmt.Errorf("build the programs: %w\n%s", err, out)
 	}
-	return exe, nil
+	return filepath.Join(dir, "ethos-sandbox"), nil
 }
 
 // space is a work space with a home directory beside it.

@@ -3,6 +3,7 @@ package boundary
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,42 @@ func TestSessionPlain(t *testing.T) {
 		if early != late || !strings.Contains(early, "LC_ALL=C\n") || strings.Contains(early, "SECRET") {
 			t.Errorf("%s:\n%s\nand from main:\n%s", dir, early, late)
 		}
+	}
+}
+
+// TestSessionPlainTwice: of a variable that a client has twice, the first value
+// counts, as in every Go program.
+func TestSessionPlainTwice(t *testing.T) {
+	l := lodged(t)
+	says := func(flags ...string) string {
+		exe, err := program()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := filepath.Join(t.TempDir(), "out")
+		f, err := os.Create(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		env := append(sandboxed(t, l.dir).Env, "LC_ALL=1", "LC_ALL=2", "TERM=1", "", "PATH=/none", "TERM=2", "HOME=/none")
+		argv := append(append([]string{exe, "run", "--session", "w"}, flags...), "--", "env")
+		p, err := os.StartProcess(exe, argv, &os.ProcAttr{Dir: l.dir, Env: env, Files: []*os.File{f, f, f}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, err := p.Wait()
+		text, err2 := os.ReadFile(out)
+		if err != nil || err2 != nil || !state.Success() {
+			t.Fatalf("%v %v %v: %s", err, err2, state, text)
+		}
+		lines := strings.Split(string(text), "\n")
+		slices.Sort(lines)
+		return strings.Join(lines, "\n")
+	}
+	early, late := says(), says("--evidence", filepath.Join(t.TempDir(), "evidence"))
+	if early != late || !strings.Contains(early, "\nLC_ALL=1\n") || strings.Contains(early, "none") {
+		t.Errorf("%s\nand from main:\n%s", early, late)
 	}
 }
 

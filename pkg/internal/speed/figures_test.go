@@ -61,12 +61,12 @@ func build(b *testing.B) string {
 	linked, dir := b.TempDir(), b.TempDir()
 	must := func(cmd *exec.Cmd) {
 		b.Helper()
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GO_LDFLAGS=-s -w")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			b.Fatalf("%v: %v\n%s", cmd, err, out)
 		}
 	}
-	must(exec.Command("../../../packaging/build", linked, "-trimpath", "-ldflags", "-s -w"))
+	must(exec.Command("../../../packaging/build", linked, "-trimpath"))
 	empty := filepath.Join(dir, "empty.go")
 	if err := os.WriteFile(empty, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
 		b.Fatal(err)

@@ -50,19 +50,17 @@ func (c *Command) Size() (n int) {
 	return n
 }
 
-// restBytes is the length of the fields of a request after those of the
-// command, and Plain. They are zero.
-const restBytes = 18
+// rest holds the fields of a request after those of the command, and Plain.
+const rest = "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 
-// Request returns the messages that request a plain command: the greeting and
-// session.Request, in the encoding of package session. A test of that package
-// compares them.
-func (c *Command) Request() []byte {
-	to := make([]byte, 0, 8<<10)
+// AppendRequest appends the messages that request a plain command: the greeting
+// and session.Request, in the encoding of package session. A test of that
+// package compares them.
+func (c *Command) AppendRequest(to []byte) []byte {
 	to = append(binary.BigEndian.AppendUint32(to, uint32(len(Greeting))), Greeting...)
 	start := len(to)
 	to = append(to, 0, 0, 0, 0, 1) // the header, and the pointer to the command
-	for _, list := range [2][]string{c.Argv, c.Env} {
+	for _, list := range [...][]string{c.Argv, c.Env} {
 		to = binary.AppendUvarint(to, uint64(len(list))+1)
 		for _, word := range list {
 			to = append(binary.AppendUvarint(to, uint64(len(word))), word...)
@@ -73,8 +71,7 @@ func (c *Command) Request() []byte {
 	for _, kind := range c.Streams {
 		to = append(to, byte(kind))
 	}
-	to = append(to, 1) // Plain
-	to = append(to, make([]byte, restBytes)...)
+	to = append(append(to, 1), rest...) // Plain
 	binary.BigEndian.PutUint32(to[start:], uint32(len(to)-start-HeaderBytes))
 	return to
 }
@@ -88,4 +85,7 @@ type Sent struct {
 	Streams [3]Stream
 	Read    []byte // what has been received on it
 	Pipes   []int  // the descriptors that came with it, of the piped streams in order
+
+	text  [4 << 10]byte // holds Read
+	pipes [3]int        // holds Pipes
 }

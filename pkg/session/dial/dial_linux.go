@@ -3,12 +3,10 @@ package dial
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"sync"
 	"syscall"
-
-	"ethos/pkg/statedir"
+	"unsafe"
 )
 
 // SocketEnding is the extension of a session's socket.
@@ -17,8 +15,10 @@ const SocketEnding = ".sock"
 // InFolder returns a short path for a name in an open directory. sockaddr_un
 // has room for only 107 bytes, and the directory's own path may be longer.
 func InFolder(dir int, name string) string {
-	return "/proc/self/fd/" + strconv.Itoa(dir) + "/" + name
+	return selfFD + strconv.Itoa(dir) + "/" + name
 }
+
+const selfFD = "/proc/self/fd/"
 
 // Connect connects to the socket of a session in a folder. The socket does not
 // block. The error is [ErrNone] if nobody listens there.
@@ -31,19 +31,39 @@ func Connect(folder, name string) (fd int, err error) {
 		return -1, fmt.Errorf("%s: %w", folder, err)
 	}
 	defer syscall.Close(dir)
-	fd, err = syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
-	if err != nil {
-		return -1, fmt.Errorf("socket: %w", err)
-	}
-	err = syscall.Connect(fd, &syscall.SockaddrUnix{Name: InFolder(dir, name+SocketEnding)})
-	if err == nil {
+	fd, errno := connect(dir, name)
+	switch {
+	case errno == 0:
 		return fd, nil
-	}
-	syscall.Close(fd)
-	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED) { // a dead supervisor left it
+	case absent(errno):
 		return -1, ErrNone
 	}
-	return -1, fmt.Errorf("connect: %w", err)
+	return -1, fmt.Errorf("connect: %w", errno)
+}
+
+// absent reports whether nobody listens: a dead supervisor leaves its socket.
+func absent(errno syscall.Errno) bool {
+	return errno == syscall.ENOENT || errno == syscall.ECONNREFUSED
+}
+
+// connect connects to the socket of a session in an open directory.
+func connect(dir int, name string) (fd int, errno syscall.Errno) {
+	to := syscall.RawSockaddrUnix{Family: syscall.AF_UNIX}
+	at := unsafe.Slice((*byte)(unsafe.Pointer(&to.Path)), len(to.Path))
+	at = append(strconv.AppendInt(append(at[:0], selfFD...), int64(dir), 10), '/')
+	if len(at)+len(name)+len(SocketEnding) >= len(to.Path) {
+		return -1, syscall.ENAMETOOLONG
+	}
+	_ = append(append(at, name...), SocketEnding...) // a NUL follows
+	s, _, errno := syscall.RawSyscall(sysSocket, syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
+	if errno != 0 {
+		return -1, errno
+	}
+	if _, _, errno = syscall.RawSyscall(sysConnect, s, uintptr(unsafe.Pointer(&to)), unsafe.Sizeof(to)); errno != 0 {
+		closeFD(int(s))
+		return -1, errno
+	}
+	return int(s), 0
 }
 
 // Peer returns the process at the other end of a socket, as of when it
@@ -51,87 +71,87 @@ func Connect(folder, name string) (fd int, err error) {
 // cannot be trusted. If strict is set, a peer whose user namespace cannot be
 // determined is refused too.
 func Peer(fd int, strict bool) (pid int, err error) {
-	cred, err := syscall.GetsockoptUcred(fd, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
-	if err != nil {
-		return 0, fmt.Errorf("SO_PEERCRED: %w", err)
-	}
-	if int(cred.Uid) != os.Geteuid() {
-		return 0, fmt.Errorf("the process at the other end is of user %d", cred.Uid)
-	}
-	if cred.Pid <= 0 {
-		return 0, errors.New("the process at the other end is in another PID namespace")
-	}
-	own, err := userNS()
+	own, err := ownNS()
 	if err != nil {
 		return 0, err
 	}
-	theirs, err := os.Readlink("/proc/" + strconv.Itoa(int(cred.Pid)) + "/ns/user")
-	if err != nil && strict {
-		return 0, fmt.Errorf("the user namespace of the process at the other end: %w", err)
-	}
-	if err == nil && theirs != own {
+	var room [nsBytes]byte
+	cred, why, errno := examine(fd, strict, own, &room)
+	switch why {
+	case unknownPeer:
+		return 0, fmt.Errorf("SO_PEERCRED: %w", errno)
+	case otherUser:
+		return 0, fmt.Errorf("the process at the other end is of user %d", cred.Uid)
+	case otherPIDNS:
+		return 0, errors.New("the process at the other end is in another PID namespace")
+	case unknownNS:
+		return 0, fmt.Errorf("the user namespace of the process at the other end: %w", errno)
+	case otherNS:
 		return 0, errors.New("the process at the other end is in another user namespace")
 	}
 	return int(cred.Pid), nil
 }
 
-// userNS returns the user namespace of this process, which never leaves it:
+// ownNS returns the user namespace of this process, which never leaves it:
 // namespaces(7).
-var userNS = sync.OnceValues(func() (string, error) { return os.Readlink("/proc/self/ns/user") })
+var ownNS = sync.OnceValues(func() (string, error) {
+	own, errno := userNS(0, new([nsBytes]byte))
+	if errno != 0 {
+		return "", fmt.Errorf("/proc/self/ns/user: %w", errno)
+	}
+	return own, nil
+})
 
-// maxSent is the maximum length of a request that [Send] sends. It fits into an
-// empty socket (net.core.wmem_default), so that nobody has to wait.
-const maxSent = 64 << 10
+// distrust is why a peer cannot be trusted; 0 if it can.
+type distrust int
 
-// Send requests a command with the standard streams, directory and environment
-// of this process. A command with a terminal is not requested, because somebody
-// has to relay it. No other thread may create files meanwhile. An error means
-// that nothing was requested.
-func Send(getenv func(string) string, name string, argv []string) (*Sent, error) {
-	c := Command{Argv: argv, Env: syscall.Environ(), Streams: Kinds([3]int{0, 1, 2})}
-	var passed []int
-	for i, kind := range c.Streams {
-		switch kind {
-		case Terminal:
-			return nil, errors.New("a stream is a terminal")
-		case Passed:
-			passed = append(passed, i)
-		}
+const (
+	unknownPeer distrust = iota + 1
+	otherUser
+	otherPIDNS
+	unknownNS
+	otherNS
+)
+
+// examine examines the process at the other end of a socket. own is the user
+// namespace of this process.
+func examine(fd int, strict bool, own string, room *[nsBytes]byte) (cred syscall.Ucred, why distrust, errno syscall.Errno) {
+	size := uint32(unsafe.Sizeof(cred))
+	_, _, errno = syscall.RawSyscall6(sysGetsockopt, uintptr(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED, uintptr(unsafe.Pointer(&cred)), uintptr(unsafe.Pointer(&size)), 0)
+	switch {
+	case errno != 0:
+		return cred, unknownPeer, errno
+	case int(cred.Uid) != syscall.Geteuid():
+		return cred, otherUser, 0
+	case cred.Pid <= 0:
+		return cred, otherPIDNS, 0
 	}
-	folders, err := statedir.Sockets(getenv, false)
-	if err != nil {
-		return nil, err
+	theirs, errno := userNS(int(cred.Pid), room)
+	switch {
+	case errno != 0 && strict:
+		return cred, unknownNS, errno
+	case errno == 0 && theirs != own:
+		return cred, otherNS, 0
 	}
-	dir := make([]byte, syscall.PathMax) // syscall.Getwd has one on the stack, which would have to grow
-	n, err := syscall.Getcwd(dir)
-	if err != nil || dir[0] != '/' {
-		return nil, errors.Join(err, errors.New("the working directory is unknown"))
+	return cred, 0, 0
+}
+
+// nsBytes is more than the longest name of a namespace, such as
+// user:[4026531837], and the longest path of one.
+const nsBytes = 64
+
+// userNS reads the user namespace of a process, 0 for this one, into room.
+func userNS(pid int, room *[nsBytes]byte) (name string, errno syscall.Errno) {
+	path := append(room[:0], "/proc/"...)
+	if pid == 0 {
+		path = append(path, "self"...)
+	} else {
+		path = strconv.AppendInt(path, int64(pid), 10)
 	}
-	c.Dir = string(dir[:n-1]) // n counts the NUL
-	c.Umask = umask()
-	if c.Size() > maxSent/2 || len(c.Dir) > syscall.PathMax {
-		return nil, errors.New("the request is too long")
+	path = append(path, "/ns/user\x00"...)
+	n, _, errno := syscall.RawSyscall6(syscall.SYS_READLINKAT, 0, uintptr(unsafe.Pointer(unsafe.SliceData(path))), uintptr(unsafe.Pointer(room)), nsBytes, 0, 0)
+	if errno != 0 {
+		return "", errno
 	}
-	s := &Sent{FD: -1, Name: name, Streams: c.Streams}
-	for _, folder := range folders {
-		if s.FD, err = Connect(folder, name); !errors.Is(err, ErrNone) {
-			break
-		}
-	}
-	if s.FD < 0 {
-		return nil, errors.Join(err, ErrNone)
-	}
-	if _, err = Peer(s.FD, false); err == nil {
-		text := c.Request()
-		var n int
-		n, err = syscall.SendmsgN(s.FD, text, syscall.UnixRights(passed...), nil, syscall.MSG_NOSIGNAL)
-		if err == nil && n < len(text) {
-			err = errors.New("the request was cut")
-		}
-	}
-	if err != nil {
-		syscall.Close(s.FD)
-		return nil, err
-	}
-	return s, nil
+	return unsafe.String(&room[0], n), 0
 }

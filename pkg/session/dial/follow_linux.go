@@ -22,11 +22,13 @@ type pollFD struct {
 // over s then finds in it what was received, and goes on.
 //
 // A signal has its default action meanwhile. Nobody has seen anything of the
-// command then, so that is as if the signal had come before it.
+// command then, so that is as if the signal had come before it. Like [Room.Send]
+// it can be called before the Go runtime has started.
 func (s *Sent) Succeeds(limit time.Duration) bool {
 	list := [3]pollFD{{fd: int32(s.FD), events: pollIn}} // the connection, and the pipes
-	for end := time.Now().Add(limit); !s.succeeded(); {
-		if !poll(list[:1+len(s.Pipes)], time.Until(end)) || list[0].revents != 0 && !s.receive() {
+	left := syscall.NsecToTimespec(limit.Nanoseconds())
+	for !s.succeeded() {
+		if !poll(list[:1+len(s.Pipes)], &left) || list[0].revents != 0 && !s.receive() {
 			return false
 		}
 		for i, fd := range s.Pipes {
@@ -48,15 +50,15 @@ func (s *Sent) Succeeds(limit time.Duration) bool {
 	return true
 }
 
-// poll waits for at most limit: ppoll(2). It returns false when the time is
-// over, and for a signal.
-func poll(list []pollFD, limit time.Duration) bool {
-	if limit < 0 {
-		return false
+// poll waits for at most the time that is left, from which the kernel subtracts
+// what has passed: ppoll(2). It returns false when the time is over.
+func poll(list []pollFD, left *syscall.Timespec) bool {
+	for {
+		n, _, errno := syscall.RawSyscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(unsafe.SliceData(list))), uintptr(len(list)), uintptr(unsafe.Pointer(left)), 0, 0, 0)
+		if errno != syscall.EINTR { // the runtime's own signals, if it runs
+			return errno == 0 && n > 0
+		}
 	}
-	left := syscall.NsecToTimespec(limit.Nanoseconds())
-	n, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(unsafe.SliceData(list))), uintptr(len(list)), uintptr(unsafe.Pointer(&left)), 0, 0, 0)
-	return errno == 0 && n > 0
 }
 
 // succeeded reports whether the last message of those received whole is
@@ -78,25 +80,29 @@ func (s *Sent) succeeded() bool {
 }
 
 // receive receives what the supervisor has sent. It returns false at the end of
-// the connection, and for descriptors that the command does not have.
+// the connection, for descriptors that the command does not have, and when there
+// is no room for more.
 func (s *Sent) receive() bool {
-	text, rights := make([]byte, 4<<10), make([]byte, syscall.CmsgSpace(4*len(s.Streams)))
-	n, m, flags, _, err := syscall.Recvmsg(s.FD, text, rights, syscall.MSG_CMSG_CLOEXEC)
-	if err != nil || n == 0 { // whoever reads next notices, too
+	if len(s.Read) == len(s.text) {
 		return false
 	}
-	s.Read = append(s.Read, text[:n]...)
-	list, err := syscall.ParseSocketControlMessage(rights[:m])
-	for i := range list {
-		fds, _ := syscall.ParseUnixRights(&list[i])
-		s.Pipes = append(s.Pipes, fds...)
+	var came rights
+	n, ok := came.receive(s.FD, s.text[len(s.Read):])
+	s.Read = s.text[:len(s.Read)+n]
+	for _, fd := range came.fds[:came.n] {
+		if len(s.Pipes) == len(s.pipes) {
+			closeFD(int(fd))
+			return false
+		}
+		s.pipes[len(s.Pipes)] = int(fd)
+		s.Pipes = s.pipes[:len(s.Pipes)+1]
 	}
-	return err == nil && flags&syscall.MSG_CTRUNC == 0 && len(s.Pipes) < len(s.Streams)
+	return ok && len(s.Pipes) < len(s.Streams)
 }
 
 // unread returns the number of bytes in a pipe: FIONREAD.
 func unread(pipe int) int {
 	var n int32
-	syscall.Syscall(syscall.SYS_IOCTL, uintptr(pipe), syscall.TIOCINQ, uintptr(unsafe.Pointer(&n)))
+	syscall.RawSyscall(syscall.SYS_IOCTL, uintptr(pipe), syscall.TIOCINQ, uintptr(unsafe.Pointer(&n)))
 	return int(n)
 }

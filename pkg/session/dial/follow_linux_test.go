@@ -2,6 +2,7 @@ package dial
 
 import (
 	"encoding/binary"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -66,6 +67,7 @@ func TestSucceeds(t *testing.T) {
 // TestSucceedsLater: it waits for the end, for as long as it may and not
 // longer, and notices when the connection ends.
 func TestSucceedsLater(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // it waits without the scheduler
 	text := framed(Greeting) + framed("hello") + framed("started") + Success
 	s, supervisor := sending(t)
 	go func(supervisor int) {

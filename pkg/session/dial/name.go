@@ -22,13 +22,25 @@ func CheckName(name string) error {
 	case len(name) > maxName:
 		return fmt.Errorf("the name of a session has %d bytes, and at most %d are allowed", len(name), maxName)
 	}
-	for i, c := range []byte(name) {
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !letter && (i == 0 || c != '-' && c != '_' && c != '.') {
-			return fmt.Errorf("%q is not a valid session name: use letters, digits, '-', '_' and '.', beginning with a letter or digit", name)
-		}
+	if !valid(name) {
+		return fmt.Errorf("%q is not a valid session name: use letters, digits, '-', '_' and '.', beginning with a letter or digit", name)
 	}
 	return nil
+}
+
+// valid reports whether a text is a session name: see [CheckName].
+func valid(name string) bool {
+	if name == "" || len(name) > maxName {
+		return false
+	}
+	for i := range len(name) {
+		c := name[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && (i == 0 || c != '-' && c != '_' && c != '.') {
+			return false
+		}
+	}
+	return true
 }
 
 // auto is the prefix for a session that is started if it is not running.
@@ -37,8 +49,19 @@ const auto = "auto:"
 // Wanted parses the value of --session: NAME, or auto:NAME for a session that
 // is started if it is not running.
 func Wanted(word string) (name string, start bool, err error) {
+	name, start = split(word)
+	return name, start, CheckName(name)
+}
+
+// Named returns the name in a value of --session if it is valid.
+func Named(word string) (name string, ok bool) {
+	name, _ = split(word)
+	return name, valid(name)
+}
+
+func split(word string) (name string, start bool) {
 	if start = len(word) >= len(auto) && word[:len(auto)] == auto; start {
 		word = word[len(auto):]
 	}
-	return word, start, CheckName(word)
+	return word, start
 }

@@ -19,7 +19,10 @@ func Kinds(fds [3]int) (kinds [3]Stream) {
 }
 
 func kindOf(fd, i int, st *syscall.Stat_t) Stream {
-	if fd < 0 || syscall.Fstat(fd, st) != nil {
+	if fd < 0 {
+		return Null
+	}
+	if _, _, errno := syscall.RawSyscall(sysFstat, uintptr(fd), uintptr(unsafe.Pointer(st)), 0); errno != 0 {
 		return Null
 	}
 	switch st.Mode & syscall.S_IFMT {
@@ -38,7 +41,7 @@ func kindOf(fd, i int, st *syscall.Stat_t) Stream {
 // isTerminal reports whether a descriptor has settings of a terminal: ioctl_tty(2), TCGETS.
 func isTerminal(fd int) bool {
 	var settings syscall.Termios
-	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), syscall.TCGETS, uintptr(unsafe.Pointer(&settings)))
+	_, _, errno := syscall.RawSyscall(syscall.SYS_IOCTL, uintptr(fd), syscall.TCGETS, uintptr(unsafe.Pointer(&settings)))
 	return errno == 0
 }
 

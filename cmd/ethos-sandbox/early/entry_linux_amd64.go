@@ -1,0 +1,72 @@
+package early
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// entry is the program's entry point, where the kernel starts it: packaging/build
+// passes it to the linker (-E). It calls [before] and then starts the Go runtime.
+func entry()
+
+var _, _ = entry, before // used by the linker and by entry
+
+// The limits of a command line that is tried before the runtime; a longer one is
+// tried after it.
+const (
+	maxArgs = 512
+	maxEnv  = 1024
+)
+
+// These hold strings in the memory where the kernel has put them.
+var (
+	args [maxArgs]string
+	env  [maxEnv]string
+)
+
+// before runs on the stack that the kernel has made. stack points to the number
+// of arguments there, which are followed by NULL, the environment, and NULL:
+// System V ABI for AMD64, 3.4.1. It returns if the runtime is needed.
+//
+// Nothing of the runtime can be used: no memory that is allocated, no goroutine,
+// no panic, no package variable that is initialised by code. TestBeforeTheRuntime
+// examines what the linker has put in.
+func before(stack *int) {
+	n := *stack
+	if n > maxArgs {
+		return
+	}
+	words := unsafe.Slice((**byte)(unsafe.Add(unsafe.Pointer(stack), unsafe.Sizeof(*stack))), n+1+maxEnv+1)
+	for i := range n {
+		args[i] = text(words[i])
+	}
+	name, argv, ok := Plain(args[:n])
+	if !ok {
+		tried = true
+		return
+	}
+	words, n = words[n+1:], 0
+	for _, at := range words { // never read beyond the NULL
+		switch {
+		case at == nil:
+			if tried = true; over(name, argv, env[:n]) {
+				syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)
+			}
+			return
+		case n == maxEnv:
+			return
+		}
+		if env[n] = text(at); env[n] != "" { // syscall.Environ omits an empty one
+			n++
+		}
+	}
+}
+
+// text is a string that a NUL ends.
+func text(at *byte) string {
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(at), n)) != 0 {
+		n++
+	}
+	return unsafe.String(at, n)
+}
