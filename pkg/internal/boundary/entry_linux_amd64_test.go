@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -14,43 +15,54 @@ import (
 const entryPoint = "ethos/cmd/ethos-sandbox/early.entry"
 
 // TestBeforeTheRuntime: what runs before the Go runtime needs nothing of it. No
-// function that can be called allocates memory, meets the scheduler, or calls
-// what is not known here.
+// function that can be called allocates memory, meets the scheduler, reads what
+// code initialises, or calls what is not known here.
 func TestBeforeTheRuntime(t *testing.T) {
 	exe, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if at := entryOf(t, exe); at != entryPoint && at != entryPoint+".abi0" {
-		t.Fatalf("the program starts at %s", at)
+	image := imageOf(t, exe)
+	if at := image.symbolAt(image.Entry); at != entryPoint && at != entryPoint+".abi0" {
+		t.Fatalf("the program starts at %q", at)
 	}
-	calls := callsOf(t, exe)
+	functions := image.functions(t, exe)
 	// These need nothing that the runtime sets up, or are never reached: slices
 	// have room (TestSendAllocatesNothing), the goroutine of zeros has no limit
 	// of its stack, and the collector is off.
-	fine := map[string]bool{
-		"runtime.memmove": true, "runtime.memequal": true, "runtime.memclrNoHeapPointers": true,
-		"runtime.growslice": true, "runtime.morestack": true, "runtime.morestack_noctxt": true, "runtime.gcWriteBarrier": true,
-		"runtime.slicebytetostring": true, // by strconv, for other bases
-	}
-	digits := regexp.MustCompile(`\d+$`)
-	from := map[string]string{}
-	for todo := []string{entryPoint}; len(todo) > 0; {
-		caller := todo[0]
-		todo = todo[1:]
-		if _, known := calls[caller]; !known {
-			t.Errorf("%s, called by %s, is not in the program", caller, from[caller])
+	fine := regexp.MustCompile(`^runtime\.(memmove|memequal|memclrNoHeapPointers|growslice|morestack|morestack_noctxt|gcWriteBarrier\d|slicebytetostring|panic\w+|gopanic)$|^_rt0_amd64_linux$`)
+	// What the function values are that are called.
+	const lookup = "ethos/pkg/session/dial.(*Room).connect.func1"
+	values := map[string]string{"ethos/pkg/statedir.place": lookup, "ethos/pkg/statedir.(*Room).Sockets": lookup}
+	// The variables that are used; zero is their right value at the start.
+	variables := regexp.MustCompile(`^(ethos/cmd/ethos-sandbox/early\.(args|env|room|sent|tried)|runtime\.writeBarrier|goroutine|thread)$`)
+	from := map[string]string{entryPoint: "the kernel"}
+	for todo := []string{entryPoint}; len(todo) > 0; todo = todo[1:] {
+		f := functions[todo[0]]
+		if f == nil {
+			t.Errorf("%s, called by %s, is not in the program", todo[0], from[todo[0]])
+			continue
 		}
-		for _, callee := range calls[caller] {
-			name := digits.ReplaceAllString(callee, "")
-			switch {
-			case from[callee] != "", callee == "_rt0_amd64_linux", fine[name], strings.HasPrefix(name, "runtime.panic"), strings.HasPrefix(name, "runtime.gopanic"):
-			case strings.HasPrefix(callee, "runtime."):
-				t.Errorf("%s calls %s; it is called by %s", caller, callee, from[caller])
-			default:
-				from[callee] = caller
-				todo = append(todo, callee)
+		calls := f.calls
+		if value := values[todo[0]]; f.indirect != "" && value != "" {
+			calls = append(calls, value)
+		} else if f.indirect != "" {
+			t.Errorf("%s, called by %s, calls what is not known: %s", todo[0], from[todo[0]], f.indirect)
+		}
+		for _, name := range f.uses {
+			if !variables.MatchString(name) && name != lookup {
+				t.Errorf("%s, called by %s, uses %s", todo[0], from[todo[0]], name)
 			}
+		}
+		for _, callee := range calls {
+			if fine.MatchString(callee) || from[callee] != "" {
+				continue
+			}
+			if from[callee] = todo[0]; strings.HasPrefix(callee, "runtime.") {
+				t.Errorf("%s, called by %s, calls %s", todo[0], from[todo[0]], callee)
+				continue
+			}
+			todo = append(todo, callee)
 		}
 	}
 	if len(from) < 20 || from["ethos/pkg/session/dial.(*Sent).Succeeds"] == "" || from["ethos/pkg/statedir.(*Room).open"] == "" {
@@ -58,56 +70,115 @@ func TestBeforeTheRuntime(t *testing.T) {
 	}
 }
 
-// entryOf returns the function where a program starts.
-func entryOf(t *testing.T, exe string) string {
+// image is a program's file.
+type image struct {
+	*elf.File
+	symbols []elf.Symbol
+}
+
+func imageOf(t *testing.T, exe string) *image {
 	t.Helper()
 	f, err := elf.Open(exe)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	t.Cleanup(func() { f.Close() })
 	symbols, err := f.Symbols()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range symbols {
-		if s.Value == f.Entry && elf.ST_TYPE(s.Info) == elf.STT_FUNC {
+	return &image{f, symbols}
+}
+
+// symbolAt returns the symbol that has an address, "" for none.
+func (i *image) symbolAt(address uint64) string {
+	for _, s := range i.symbols {
+		if address >= s.Value && address < s.Value+max(s.Size, 1) {
 			return s.Name
 		}
 	}
-	return "an unknown address"
+	return ""
+}
+
+// constant reports whether the linker has put an address where nothing writes,
+// and nothing is executed.
+func (i *image) constant(address uint64) bool {
+	for _, s := range i.Sections {
+		if s.Flags&elf.SHF_ALLOC != 0 && address >= s.Addr && address < s.Addr+s.Size {
+			return s.Flags&(elf.SHF_WRITE|elf.SHF_EXECINSTR) == 0
+		}
+	}
+	return false
+}
+
+// code is what the instructions of a function name.
+type code struct {
+	calls    []string // also where it jumps to
+	indirect string   // an instruction that goes where a register or the memory says, if any
+	uses     []string // what is not constant
 }
 
 var (
-	function = regexp.MustCompile(`^TEXT (\S+)\(SB\)`)
-	branch   = regexp.MustCompile(`\t(?:CALL|J[A-Z]+) (\S+)\(SB\)`)
-	closure  = regexp.MustCompile(`^(.+)\.func\d+$`)
+	function  = regexp.MustCompile(`^TEXT (.+)\(SB\) `)
+	branch    = regexp.MustCompile(`^(?:CALL|J[A-Z]+) (.+)\(SB\)$`)
+	elsewhere = regexp.MustCompile(`^(?:CALL|J[A-Z]+) [^0]`)
+	named     = regexp.MustCompile(`[ ,]([^ ,$]+?)(?:\+\d+)?\(SB\)`) // $ begins a number that looks like an address
+	relative  = regexp.MustCompile(`(-?)(0x[0-9a-f]+)\(IP\)`)
 )
 
-// callsOf returns the functions that each function calls or jumps to. A closure
-// counts as called by the function that makes it.
-func callsOf(t *testing.T, exe string) map[string][]string {
+// functions disassembles a program.
+func (i *image) functions(t *testing.T, exe string) map[string]*code {
 	t.Helper()
 	out, err := exec.Command("go", "tool", "objdump", exe).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := map[string][]string{}
-	name := ""
+	all := map[string]*code{}
+	var f *code
 	for line := range strings.Lines(string(out)) {
 		if m := function.FindStringSubmatch(line); m != nil {
-			name = strings.TrimSuffix(m[1], ".abi0")
-			calls[name] = append([]string{}, calls[name]...)
-			if m := closure.FindStringSubmatch(name); m != nil {
-				calls[m[1]] = append(calls[m[1]], name)
+			name := strings.TrimSuffix(m[1], ".abi0") // with its wrapper, if it has one
+			if f = all[name]; f == nil {
+				f = &code{}
+				all[name] = f
 			}
-		} else if m := branch.FindStringSubmatch(line); m != nil {
-			if callee := strings.TrimSuffix(m[1], ".abi0"); callee != name {
-				calls[name] = append(calls[name], callee)
-			}
+			continue
+		}
+		fields := strings.FieldsFunc(line, func(c rune) bool { return c == '\t' || c == '\n' })
+		if f == nil || len(fields) < 4 { // file, address, bytes, instruction
+			continue
+		}
+		text := strings.TrimSpace(fields[3])
+		if m := branch.FindStringSubmatch(text); m != nil {
+			f.calls = append(f.calls, strings.TrimSuffix(m[1], ".abi0"))
+			continue
+		}
+		if elsewhere.MatchString(text) {
+			f.indirect = text
+		}
+		f.uses = append(f.uses, i.operands(text, strings.TrimSpace(fields[1]), len(strings.TrimSpace(fields[2]))/2)...)
+	}
+	return all
+}
+
+// operands returns the names of what an instruction uses that is not constant.
+func (i *image) operands(text, at string, size int) (names []string) {
+	for _, m := range named.FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	for _, m := range relative.FindAllStringSubmatch(text, -1) {
+		address, err1 := strconv.ParseUint(at, 0, 64)
+		offset, err2 := strconv.ParseUint(m[2], 0, 64)
+		if m[1] != "" {
+			offset = -offset
+		}
+		if address += uint64(size) + offset; err1 != nil || err2 != nil || !i.constant(address) {
+			names = append(names, text+" "+i.symbolAt(address))
 		}
 	}
-	return calls
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(i.symbols, func(s elf.Symbol) bool { return s.Name == name && i.constant(s.Value) })
+	})
 }
 
 // TestEntry: the program starts whatever its arguments, environment and stack

@@ -2,6 +2,7 @@ package boundary
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,6 +70,25 @@ func TestSessionPlainTwice(t *testing.T) {
 	early, late := says(), says("--evidence", filepath.Join(t.TempDir(), "evidence"))
 	if early != late || !strings.Contains(early, "\nLC_ALL=1\n") || strings.Contains(early, "none") {
 		t.Errorf("%s\nand from main:\n%s", early, late)
+	}
+}
+
+// TestSessionPlainClosed: a command runs whichever of its streams are closed,
+// and whenever it ends.
+func TestSessionPlainClosed(t *testing.T) {
+	l := lodged(t)
+	exe, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, closed := range []string{"<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-"} {
+		for _, script := range []string{"exit 3", "sleep 0.05; exit 3", "echo x >&2; exit 3"} {
+			cmd := exec.Command("/bin/sh", "-c", `"$0" run --session w -- sh -c "$1" `+closed, exe, script)
+			cmd.Dir, cmd.Env = l.dir, sandboxed(t, l.dir).Env
+			if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 3 {
+				t.Errorf("%s %q: %v: %s", closed, script, cmd.ProcessState, out)
+			}
+		}
 	}
 }
 

@@ -23,8 +23,9 @@ const maxSent = 64 << 10
 
 // Send requests a command with the standard streams and directory of this
 // process, and the environment that is given. A command with a terminal is not
-// requested, because somebody has to relay it. No other thread may create files
-// meanwhile. It returns nil if nothing was requested.
+// requested, because somebody has to relay it; nor one without a stream, whose
+// number another file would get. No other thread may create files meanwhile. It
+// returns nil if nothing was requested.
 //
 // It can be called before the Go runtime has started. Like everything that it
 // calls it allocates nothing, needs no package variable, and makes system calls
@@ -34,7 +35,7 @@ func (r *Room) Send(env []string, name string, argv []string) *Sent {
 	var passed rights
 	for i, kind := range c.Streams {
 		switch kind {
-		case Terminal:
+		case Terminal, Null:
 			return nil
 		case Passed:
 			passed.add(i)
@@ -124,7 +125,8 @@ func (r *rights) send(fd int, text []byte) bool {
 		r.header.Level, r.header.Type = syscall.SOL_SOCKET, syscall.SCM_RIGHTS
 		r.header.SetLen(int(unsafe.Offsetof(r.fds)) + 4*int(r.n))
 		message.Control = (*byte)(unsafe.Pointer(r))
-		message.SetControllen(int(unsafe.Offsetof(r.fds)) + (4*int(r.n)+7)&^7)
+		const word = int(unsafe.Sizeof(uintptr(0))) // CMSG_ALIGN of cmsg(3)
+		message.SetControllen(int(unsafe.Offsetof(r.fds)) + (4*int(r.n)+word-1)&^(word-1))
 	}
 	n, _, errno := syscall.RawSyscall(sysSendmsg, uintptr(fd), uintptr(unsafe.Pointer(&message)), syscall.MSG_NOSIGNAL)
 	return errno == 0 && int(n) == len(text)
