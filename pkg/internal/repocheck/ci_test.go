@@ -36,6 +36,28 @@ func TestMakeTargetsExist(t *testing.T) {
 	}
 }
 
+// TestRaceless holds that a package of ethos which the race detector leaves out starts no goroutine.
+func TestRaceless(t *testing.T) {
+	tr := load(t)
+	_, rest, _ := strings.Cut(tr.read(t, "Makefile"), "\nRACELESS = ")
+	line, _, _ := strings.Cut(rest, "\n")
+	left := strings.Fields(line)
+	for _, s := range tr.sources {
+		if s.test || !slices.Contains(left, s.dir) {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if _, starts := n.(*ast.GoStmt); starts {
+				t.Errorf("%s starts a goroutine: take %s out of RACELESS", s.path, s.dir)
+			}
+			return true
+		})
+	}
+	if len(left) == 0 {
+		t.Error("Makefile: RACELESS is gone")
+	}
+}
+
 // TestTwoCommandStart holds that the first code block of the README is what continuous integration runs.
 func TestTwoCommandStart(t *testing.T) {
 	tr := load(t)
