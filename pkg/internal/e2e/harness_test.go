@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"ethos/pkg/internal/released"
 )
 
 var programs = []string{"ethos-facts", "ethos-decide", "ethos-sandbox", "ethos-trace", "ethos-git"}
@@ -36,18 +38,12 @@ func build() (string, error) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("packaging/build", dir, "-trimpath")
-	cmd.Dir = root()
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the programs: %w\n%s", err, out)
-	}
-	return dir, nil
+	return dir, released.Build(dir)
 }
 
 // root is the repository. Tests run in their package's folder.
 func root() string {
-	dir, err := filepath.Abs("../../..")
+	dir, err := filepath.Abs(released.Root)
 	if err != nil {
 		panic(err) // the working directory was removed
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/internal/released"
 )
 
 var update = flag.Bool("update", false, "write what is measured into docs/performance.md")
@@ -61,12 +62,14 @@ func build(b *testing.B) string {
 	linked, dir := b.TempDir(), b.TempDir()
 	must := func(cmd *exec.Cmd) {
 		b.Helper()
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GO_LDFLAGS=-s -w")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			b.Fatalf("%v: %v\n%s", cmd, err, out)
 		}
 	}
-	must(exec.Command("../../../packaging/build", linked, "-trimpath"))
+	if err := released.Build(linked, "GO_LDFLAGS=-s -w"); err != nil {
+		b.Fatal(err)
+	}
 	empty := filepath.Join(dir, "empty.go")
 	if err := os.WriteFile(empty, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
 		b.Fatal(err)
