@@ -3,10 +3,10 @@
 //	ethos-sandbox run --session NAME -- COMMAND
 //
 // before the Go runtime starts, or, where the program has no entry point of its
-// own, before its other packages are initialised. If the command soon ends well, and leaves no output to relay, that
-// is all that this process does. Else main follows the command as any other: it
-// parses the command line, takes over the connection, relays streams and
-// signals.
+// own, before its other packages are initialised. If the command soon ends well,
+// and leaves no output to relay, that is all that this process does. Else main
+// follows the command as any other: it parses the command line, takes over the
+// connection, relays streams and signals.
 //
 // The package works as it is imported, so only this program imports it. See
 // docs/decisions/0061-a-request-before-the-runtime.md.

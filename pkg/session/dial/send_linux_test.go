@@ -1,14 +1,19 @@
 package dial
 
 import (
+	"bufio"
+	"errors"
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"ethos/pkg/internal/probetest"
 	"ethos/pkg/statedir"
 )
 
@@ -112,6 +117,61 @@ func TestSendFails(t *testing.T) {
 		if s := new(Room).Send(c.env, c.name, []string{c.word}); s != nil {
 			t.Errorf("%s: requested", name)
 			syscall.Close(s.FD)
+		}
+	}
+}
+
+// listensVariable makes TestSendToOthers listen where its parent does.
+const listensVariable = "ETHOS_TEST_LISTENS"
+
+// TestSendToOthers: nothing is sent to a process of another user namespace that
+// listens in the folder, and the same process of this one is sent the request.
+func TestSendToOthers(t *testing.T) {
+	if os.Getenv(listensVariable) != "" {
+		if err := syscall.Listen(3, 1); err != nil {
+			t.Fatal(err)
+		}
+		os.Stdout.WriteString("listens\n")
+		io.Copy(io.Discard, os.Stdin)
+		return
+	}
+	probetest.Need(t, probetest.UserNS)
+	for _, other := range []bool{false, true} {
+		l, env := listening(t, "work")
+		f, err := l.File()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		cmd := exec.Command("/proc/self/exe", "-test.run=^TestSendToOthers$")
+		cmd.Env, cmd.ExtraFiles = append(os.Environ(), listensVariable+"=1"), []*os.File{f}
+		if other {
+			cmd.SysProcAttr = &syscall.SysProcAttr{
+				Cloneflags:  syscall.CLONE_NEWUSER,
+				UidMappings: []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}},
+				GidMappings: []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}},
+			}
+		}
+		in, err1 := cmd.StdinPipe()
+		out, err2 := cmd.StdoutPipe()
+		if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(out).ReadString('\n')
+		if err != nil || line != "listens\n" {
+			t.Fatalf("%q, %v", line, err)
+		}
+		s := new(Room).Send(env, "work", []string{"true"})
+		kinds := Kinds([3]int{0, 1, 2})
+		if terminals := slices.Contains(kinds[:], Terminal); (s != nil) != (!other && !terminals) {
+			t.Errorf("another user namespace: %t; requested: %t", other, s != nil)
+		}
+		if s != nil {
+			syscall.Close(s.FD)
+		}
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
 		}
 	}
 }
