@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// Room is the memory in which [Room.Sockets] builds paths.
-type Room [syscall.PathMax]byte
+// PathBuffer is the memory in which [PathBuffer.Sockets] builds paths.
+type PathBuffer [syscall.PathMax]byte
 
-// What [Room.Sockets] returns instead of a descriptor.
+// What [PathBuffer.Sockets] returns instead of a descriptor.
 const (
 	None    = -1 // the folder does not exist, or may not be used
 	Unknown = -2 // only [Sockets] can determine it
@@ -21,49 +21,49 @@ const (
 // It can be called before the Go runtime has started: it allocates nothing,
 // needs no package variable, and makes system calls that the scheduler does not
 // see.
-func (r *Room) Sockets(getenv func(string) string, i int) (fd int) {
+func (b *PathBuffer) Sockets(getenv func(string) string, i int) (fd int) {
 	if i == 0 {
 		base := getenv(runtimeVariable)
 		if !path.IsAbs(base) {
 			return None
 		}
-		return r.open(base, "", Name, privateMode)
+		return b.open(base, "", Name, privateMode)
 	}
 	base, below, ok := place(getenv)
 	if !ok {
 		return None
 	}
-	return r.open(base, below, sessions, 0)
+	return b.open(base, below, sessions, 0)
 }
 
 // open opens base/below/last. The last two directories must be trusted, and
 // have a mode unless it is 0.
-func (r *Room) open(base, below, last string, mode uint32) (fd int) {
-	if len(base)+len(below)+len(last)+len("//\x00") > len(r) || !lexical(base) {
+func (b *PathBuffer) open(base, below, last string, mode uint32) (fd int) {
+	if len(base)+len(below)+len(last)+len("//\x00") > len(b) || !lexical(base) {
 		return Unknown
 	}
-	n := copy(r[:], base)
+	n := copy(b[:], base)
 	if below != "" {
-		r[n] = '/'
-		n += 1 + copy(r[n+1:], below)
+		b[n] = '/'
+		n += 1 + copy(b[n+1:], below)
 	}
-	r[n] = 0
-	if fd = r.trusted(mode); fd < 0 {
+	b[n] = 0
+	if fd = b.trusted(mode); fd < 0 {
 		return fd
 	}
 	syscall.RawSyscall(syscall.SYS_CLOSE, uintptr(fd), 0, 0)
-	r[n] = '/'
-	n += 1 + copy(r[n+1:], last)
-	r[n] = 0
-	return r.trusted(mode)
+	b[n] = '/'
+	n += 1 + copy(b[n+1:], last)
+	b[n] = 0
+	return b.trusted(mode)
 }
 
-// trusted opens the directory whose absolute path, up to a NUL, is in r. See
+// trusted opens the directory whose absolute path, up to a NUL, is in b. See
 // [Check].
-func (r *Room) trusted(mode uint32) (fd int) {
+func (b *PathBuffer) trusted(mode uint32) (fd int) {
 	const path = 0x200000 // O_PATH
 	const flags = path | syscall.O_DIRECTORY | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
-	opened, _, errno := syscall.RawSyscall6(syscall.SYS_OPENAT, 0, uintptr(unsafe.Pointer(r)), flags, 0, 0, 0)
+	opened, _, errno := syscall.RawSyscall6(syscall.SYS_OPENAT, 0, uintptr(unsafe.Pointer(b)), flags, 0, 0, 0)
 	if errno != 0 {
 		return None
 	}

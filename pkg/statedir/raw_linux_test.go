@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// TestRoom: the folders that are found without the runtime are those of
+// TestPathBuffer: the folders that are found without the runtime are those of
 // [Sockets], or it says that it does not know.
-func TestRoom(t *testing.T) {
-	var room Room
+func TestPathBuffer(t *testing.T) {
+	var buffer PathBuffer
 	known := [2]int{}
 	for n := range 1000 {
 		base := t.TempDir()
@@ -55,7 +55,7 @@ func TestRoom(t *testing.T) {
 		want, _ := Sockets(getenv, false)
 		var got []string
 		for i := range 2 {
-			fd := room.Sockets(getenv, i)
+			fd := buffer.Sockets(getenv, i)
 			if fd == Unknown {
 				got = nil
 				want = nil

@@ -16,9 +16,9 @@ const patience = 10 * time.Millisecond
 // These may be set before the Go runtime starts, so their initial values are
 // zero.
 var (
-	room  dial.Room
-	tried bool
-	sent  *dial.Sent
+	buffer dial.Buffer
+	tried  bool
+	sent   *dial.Sent
 )
 
 func init() {
@@ -33,7 +33,7 @@ func init() {
 // over requests a command, and reports whether it is over. If nothing was
 // requested, main tries it again and says what is wrong.
 func over(name string, argv, env []string) bool {
-	sent = room.Send(env, name, argv)
+	sent = buffer.Send(env, name, argv)
 	return sent != nil && sent.Succeeds(patience)
 }
 

@@ -32,10 +32,10 @@ func TestBeforeTheRuntime(t *testing.T) {
 	// of its stack, and the collector is off.
 	fine := regexp.MustCompile(`^runtime\.(memmove|memequal|memclrNoHeapPointers|growslice|morestack|morestack_noctxt|gcWriteBarrier\d|slicebytetostring|panic\w+|gopanic)$|^_rt0_amd64_linux$`)
 	// What the function values are that are called.
-	const lookup = "ethos/pkg/session/dial.(*Room).connect.func1"
-	values := map[string]string{"ethos/pkg/statedir.place": lookup, "ethos/pkg/statedir.(*Room).Sockets": lookup}
+	const lookup = "ethos/pkg/session/dial.(*Buffer).connect.func1"
+	values := map[string]string{"ethos/pkg/statedir.place": lookup, "ethos/pkg/statedir.(*PathBuffer).Sockets": lookup}
 	// The variables that are used; zero is their right value at the start.
-	variables := regexp.MustCompile(`^(ethos/cmd/ethos-sandbox/early\.(args|env|room|sent|tried)|runtime\.writeBarrier|goroutine|thread)$`)
+	variables := regexp.MustCompile(`^(ethos/cmd/ethos-sandbox/early\.(args|env|buffer|sent|tried)|runtime\.writeBarrier|goroutine|thread)$`)
 	from := map[string]string{entryPoint: "the kernel"}
 	for todo := []string{entryPoint}; len(todo) > 0; todo = todo[1:] {
 		f := functions[todo[0]]
@@ -65,7 +65,7 @@ func TestBeforeTheRuntime(t *testing.T) {
 			todo = append(todo, callee)
 		}
 	}
-	if len(from) < 20 || from["ethos/pkg/session/dial.(*Sent).Succeeds"] == "" || from["ethos/pkg/statedir.(*Room).open"] == "" {
+	if len(from) < 20 || from["ethos/pkg/session/dial.(*Sent).Succeeds"] == "" || from["ethos/pkg/statedir.(*PathBuffer).open"] == "" {
 		t.Errorf("only these were found: %v", from)
 	}
 }

@@ -22,7 +22,7 @@ type pollFD struct {
 // over s then finds in it what was received, and goes on.
 //
 // A signal has its default action meanwhile. Nobody has seen anything of the
-// command then, so that is as if the signal had come before it. Like [Room.Send]
+// command then, so that is as if the signal had come before it. Like [Buffer.Send]
 // it can be called before the Go runtime has started.
 func (s *Sent) Succeeds(limit time.Duration) bool {
 	list := [3]pollFD{{fd: int32(s.FD), events: pollIn}} // the connection, and the pipes

@@ -7,17 +7,17 @@ import (
 	"ethos/pkg/statedir"
 )
 
-// Room is the memory in which [Room.Send] makes a request.
-type Room struct {
+// Buffer is the memory in which [Buffer.Send] makes a request.
+type Buffer struct {
 	sent   Sent
 	text   [maxSent]byte
 	dir    [syscall.PathMax]byte
-	folder statedir.Room
+	folder statedir.PathBuffer
 	own    [nsBytes]byte
 	theirs [nsBytes]byte
 }
 
-// maxSent is the maximum length of a request that [Room.Send] sends. It fits
+// maxSent is the maximum length of a request that [Buffer.Send] sends. It fits
 // into an empty socket (net.core.wmem_default), so that nobody has to wait.
 const maxSent = 64 << 10
 
@@ -29,8 +29,8 @@ const maxSent = 64 << 10
 //
 // It can be called before the Go runtime has started. Like everything that it
 // calls it allocates nothing, needs no package variable, and makes system calls
-// that the scheduler does not see. The result holds the room and the strings.
-func (r *Room) Send(env []string, name string, argv []string) *Sent {
+// that the scheduler does not see. The result holds the buffer and the strings.
+func (b *Buffer) Send(env []string, name string, argv []string) *Sent {
 	c := Command{Argv: argv, Env: env, Streams: Kinds([3]int{0, 1, 2})}
 	var passed rights
 	for i, kind := range c.Streams {
@@ -41,33 +41,33 @@ func (r *Room) Send(env []string, name string, argv []string) *Sent {
 			passed.add(i)
 		}
 	}
-	n, _, errno := syscall.RawSyscall(syscall.SYS_GETCWD, uintptr(unsafe.Pointer(&r.dir)), uintptr(len(r.dir)), 0)
-	if errno != 0 || n < 2 || r.dir[0] != '/' { // n counts the NUL; "(unreachable)" begins what is not below the root
+	n, _, errno := syscall.RawSyscall(syscall.SYS_GETCWD, uintptr(unsafe.Pointer(&b.dir)), uintptr(len(b.dir)), 0)
+	if errno != 0 || n < 2 || b.dir[0] != '/' { // n counts the NUL; "(unreachable)" begins what is not below the root
 		return nil
 	}
-	c.Dir = unsafe.String(&r.dir[0], n-1)
+	c.Dir = unsafe.String(&b.dir[0], n-1)
 	c.Umask = umask()
 	if c.Size()+len(c.Argv)+len(c.Env) > maxSent/2 {
 		return nil
 	}
-	fd := r.connect(env, name)
+	fd := b.connect(env, name)
 	if fd < 0 {
 		return nil
 	}
-	text := c.AppendRequest(r.text[:0])
-	if !r.trusts(fd) || !passed.send(fd, text) {
+	text := c.AppendRequest(b.text[:0])
+	if !b.trusts(fd) || !passed.send(fd, text) {
 		closeFD(fd)
 		return nil
 	}
-	r.sent.FD, r.sent.Name, r.sent.Streams = fd, name, c.Streams
-	return &r.sent
+	b.sent.FD, b.sent.Name, b.sent.Streams = fd, name, c.Streams
+	return &b.sent
 }
 
 // connect connects to a session. The result is -1 if that is impossible.
-func (r *Room) connect(env []string, name string) (fd int) {
+func (b *Buffer) connect(env []string, name string) (fd int) {
 	getenv := func(name string) string { return lookup(env, name) }
 	for i := range 2 {
-		folder := r.folder.Sockets(getenv, i)
+		folder := b.folder.Sockets(getenv, i)
 		if folder == statedir.None {
 			continue
 		}
@@ -94,12 +94,12 @@ func lookup(env []string, name string) string {
 }
 
 // trusts is [Peer] with a peer whose user namespace need not be determined.
-func (r *Room) trusts(fd int) bool {
-	own, errno := userNS(0, &r.own)
+func (b *Buffer) trusts(fd int) bool {
+	own, errno := userNS(0, &b.own)
 	if errno != 0 {
 		return false
 	}
-	_, why, _ := examine(fd, false, own, &r.theirs)
+	_, why, _ := examine(fd, false, own, &b.theirs)
 	return why == 0
 }
 

@@ -48,7 +48,7 @@ func TestSend(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := Command{Argv: []string{"a", "", "b c"}, Env: env, Dir: dir, Umask: umask(), Streams: Kinds([3]int{0, 1, 2})}
-	s := new(Room).Send(env, "work", c.Argv)
+	s := new(Buffer).Send(env, "work", c.Argv)
 	if slices.Contains(c.Streams[:], Terminal) {
 		if s != nil {
 			t.Error("a command with a terminal was requested")
@@ -114,7 +114,7 @@ func TestSendFails(t *testing.T) {
 		"an unclean folder": {append([]string{"XDG_RUNTIME_DIR=/tmp/.."}, env...), "work", "true"},
 		"a long folder":     {[]string{"HOME=/" + long[:syscall.PathMax]}, "work", "true"},
 	} {
-		if s := new(Room).Send(c.env, c.name, []string{c.word}); s != nil {
+		if s := new(Buffer).Send(c.env, c.name, []string{c.word}); s != nil {
 			t.Errorf("%s: requested", name)
 			syscall.Close(s.FD)
 		}
@@ -161,7 +161,7 @@ func TestSendToOthers(t *testing.T) {
 		if err != nil || line != "listens\n" {
 			t.Fatalf("%q, %v", line, err)
 		}
-		s := new(Room).Send(env, "work", []string{"true"})
+		s := new(Buffer).Send(env, "work", []string{"true"})
 		kinds := Kinds([3]int{0, 1, 2})
 		if terminals := slices.Contains(kinds[:], Terminal); (s != nil) != (!other && !terminals) {
 			t.Errorf("another user namespace: %t; requested: %t", other, s != nil)
@@ -182,7 +182,7 @@ func TestSendAllocatesNothing(t *testing.T) {
 	_, env := listening(t, "work")
 	env = append(env, slices.Repeat([]string{"VARIABLE=" + strings.Repeat("x", 100)}, 100)...)
 	argv := slices.Repeat([]string{"word"}, 100)
-	var room Room
+	var buffer Buffer
 	said := []byte(framed(Greeting) + framed("hello") + framed("started") + Success)
 	end, err := syscall.Open(os.DevNull, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -192,7 +192,7 @@ func TestSendAllocatesNothing(t *testing.T) {
 	var made float64
 	for range 3 {
 		made += testing.AllocsPerRun(1, func() {
-			if s := room.Send(env, "work", argv); s != nil { // no stream is a terminal
+			if s := buffer.Send(env, "work", argv); s != nil { // no stream is a terminal
 				syscall.Close(s.FD)
 			}
 		})
