@@ -27,6 +27,7 @@ type commands struct {
 	Trust   trustCmd   `cmd:"" help:"Trust the configuration files of a work space, with all that they widen, as they are now."`
 	MCP     mcpCmd     `cmd:"" name:"mcp" help:"Serve MCP on standard input and output, for agents without hooks."`
 	Hook    hookCmd    `cmd:"" help:"Set up an agent's hook; show which agents are guarded."`
+	Serve   serveCmd   `cmd:"" hidden:"" help:"What a session runs."`
 }
 
 // decideOnly is the command line of the plain form. Building the model of all commands takes longer
@@ -39,7 +40,7 @@ type decideOnly struct {
 // for information about the program.
 func modelFor(args []string) any {
 	other := func(a string) bool {
-		return a == "-h" || slices.Contains([]string{"check", "list", "proofs", "ceiling", "bundle", "explain", "replay", "trust", "pending", "approve", "hook", "mcp"}, a) ||
+		return a == "-h" || slices.Contains([]string{"check", "list", "proofs", "ceiling", "bundle", "explain", "replay", "trust", "pending", "approve", "hook", "mcp", "serve"}, a) ||
 			strings.HasPrefix(a, "--help") || strings.HasPrefix(a, "--man") || strings.HasPrefix(a, "--completion")
 	}
 	named := len(args) > 0 && !strings.HasPrefix(args[0], "-") // the plain form has no command words: an unknown word is compared with all commands

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	_ "ethos/cmd/ethos-decide/early" // has a session do it
 	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
 	"ethos/pkg/decide"

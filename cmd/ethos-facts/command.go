@@ -13,6 +13,7 @@ import (
 type commands struct {
 	Derive deriveCmd `cmd:"" default:"withargs" help:"Write the facts of actions."`
 	Tools  toolsCmd  `cmd:"" help:"List the tool catalog."`
+	Serve  serveCmd  `cmd:"" hidden:"" help:"What a session runs."`
 }
 
 // described is the command line of a command to describe, whose first word may equal the name of
@@ -24,7 +25,7 @@ type described struct {
 // modelFor returns the model that args need. kong takes a word after -- for the name of a command.
 func modelFor(args []string) any {
 	derive := deriveCmd{line: args}
-	if i := slices.Index(args, "--"); i >= 0 && !slices.Contains(args[:i], "tools") {
+	if i := slices.Index(args, "--"); i >= 0 && !slices.Contains(args[:i], "tools") && !slices.Contains(args[:i], "serve") {
 		return &described{derive}
 	}
 	return &commands{Derive: derive}

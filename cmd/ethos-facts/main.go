@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	_ "ethos/cmd/ethos-facts/early" // has a session do it
 	"ethos/pkg/cli"
 )
 

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"ethos/pkg/cli"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 	"ethos/pkg/session"
@@ -20,6 +20,7 @@ type confined struct {
 	*sandbox.Session
 	plain sandbox.Spec // of a command without flags, without its client's environment
 	home  string
+	calls callServers
 
 	mu   sync.Mutex
 	told map[record.Denial]bool             // what was quarantined
@@ -57,18 +58,6 @@ func (c *confined) command(s session.Spawn) (sandbox.Command, error) {
 	}, faultOf(err)
 }
 
-// firsts returns the first value of each variable. A client that sends its
-// environment before the Go runtime has read it can have several.
-func firsts(environ []string) []string {
-	seen := make(map[string]bool, len(environ))
-	return slices.DeleteFunc(slices.Clone(environ), func(word string) bool {
-		name, _, isVariable := strings.Cut(word, "=")
-		again := isVariable && seen[name]
-		seen[name] = seen[name] || isVariable
-		return again
-	})
-}
-
 // environment returns the environment of a command without flags, for that of
 // its client. Most clients have the same one.
 func (c *confined) environment(client []string) ([]string, error) {
@@ -78,7 +67,7 @@ func (c *confined) environment(client []string) ([]string, error) {
 		return c.last.command, nil
 	}
 	spec := c.plain
-	spec.Environ = withHome(firsts(client), c.home)
+	spec.Environ = withHome(cli.Environ(client), c.home)
 	env, err := sandbox.Environment(spec, sandbox.HostFiles{})
 	if err == nil {
 		c.last.client, c.last.command = client, env
@@ -93,6 +82,13 @@ func faultOf(err error) error {
 		return &session.Fault{Code: r.Code, Message: r.Error(), Hint: r.Hint}
 	}
 	return err
+}
+
+// Prepare prepares the next command, and takes over the servers of calls from a
+// session that has ended.
+func (c *confined) Prepare() {
+	c.Session.Prepare()
+	c.calls.take()
 }
 
 func (c *confined) Look(ctx context.Context) []record.Denial {

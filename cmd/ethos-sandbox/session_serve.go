@@ -307,7 +307,8 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 		return refused(err, cli.Refused)
 	}
 	_ = os.Chdir("/") // it would otherwise keep its start directory busy
-	boundary := &confined{Session: inside, plain: plain, home: o.Asked.Home}
+	boundary := &confined{Session: inside, plain: plain, home: o.Asked.Home, calls: callServers{registry: session.Open(sys.Getenv)}}
+	defer boundary.calls.end()
 	boundary.first(left) // reported at the start
 	server.Boundary = boundary
 	ctx, end := context.WithCancel(ctx)
@@ -316,6 +317,7 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 		if tell(answer{Left: left}) != nil { // nobody waits for it
 			end()
 		}
+		go boundary.calls.take()
 	})
 	sandbox.Release()
 	return err

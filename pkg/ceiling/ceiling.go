@@ -30,13 +30,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/capability"
-	"ethos/pkg/lazy"
 )
 
 // Dir is the administrator's directory.
@@ -324,21 +324,36 @@ func Digest(files []File) string {
 // reader is the program that parses the files. It lies beside this one.
 const reader = "ethos-decide"
 
-// InForce returns the ceiling, or nil if there is none. It is read once.
+// InForce returns the ceiling, or nil if there is none. It is read once, and
+// again after [Forget].
 func InForce() (*Ceiling, error) {
-	found := inForce.Get()
-	return found.ceiling, found.err
+	inForce.Lock()
+	defer inForce.Unlock()
+	if !inForce.read {
+		inForce.ceiling, inForce.err = readAndParse()
+		inForce.read = true
+	}
+	return inForce.ceiling, inForce.err
 }
 
-type answer struct {
+// Forget makes [InForce] read the ceiling again.
+func Forget() {
+	inForce.Lock()
+	inForce.read = false
+	inForce.Unlock()
+}
+
+var inForce struct {
+	sync.Mutex
+	read    bool
 	ceiling *Ceiling
 	err     error
 }
 
-var inForce = lazy.Value[answer]{Make: func() answer {
+func readAndParse() (*Ceiling, error) {
 	dir, err := open(nil, Dir, syscall.O_DIRECTORY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return answer{}
+		return nil, nil
 	}
 	var c *Ceiling
 	if err == nil {
@@ -346,10 +361,10 @@ var inForce = lazy.Value[answer]{Make: func() answer {
 		c, err = ask()
 	}
 	if err != nil {
-		return answer{err: fmt.Errorf("%w: %w", ErrUnusable, err)}
+		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
-	return answer{ceiling: c}
-}}
+	return c, nil
+}
 
 // limit is how long the reader may take.
 const limit = time.Minute

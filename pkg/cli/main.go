@@ -7,6 +7,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -76,10 +78,46 @@ func realSystem(name string) *System {
 		Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Now: time.Now,
 	}
 	sys.Dir, sys.noDirectory = os.Getwd()
-	if sys.noDirectory == nil && !filepath.IsAbs(sys.Dir) {
-		sys.noDirectory = fmt.Errorf("%q is outside the root", sys.Dir)
+	return sys.rooted()
+}
+
+// SystemOf returns the system that a process would have whose standard streams,
+// directory and environment these are, as it was given them.
+func SystemOf(name string, streams [3]*os.File, dir string, environ []string) *System {
+	sys := &System{
+		Name: name, Stdin: streams[0], Stdout: streams[1], Stderr: streams[2], Environ: Environ(environ), Now: time.Now,
+		Dir: dir,
 	}
-	return sys
+	at, err := os.Stat(dir)
+	if sys.noDirectory = err; err != nil {
+		return sys
+	}
+	if pwd := sys.Getenv("PWD"); filepath.IsAbs(pwd) { // as os.Getwd
+		if named, err := os.Stat(pwd); err == nil && os.SameFile(at, named) {
+			sys.Dir = pwd
+		}
+	}
+	return sys.rooted()
+}
+
+// Environ returns the first value of each variable, as os.Environ does. A process
+// that has not asked the Go runtime for its environment can have several.
+func Environ(environ []string) []string {
+	seen := make(map[string]bool, len(environ))
+	return slices.DeleteFunc(slices.Clone(environ), func(word string) bool {
+		name, _, isVariable := strings.Cut(word, "=")
+		again := isVariable && seen[name]
+		seen[name] = seen[name] || isVariable
+		return again
+	})
+}
+
+// rooted notes a directory that is none below the root.
+func (s *System) rooted() *System {
+	if s.noDirectory == nil && !filepath.IsAbs(s.Dir) {
+		s.noDirectory = fmt.Errorf("%q is outside the root", s.Dir)
+	}
+	return s
 }
 
 // guard turns a panic into a status. A crashed program must not look like a successful one, nor

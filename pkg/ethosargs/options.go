@@ -26,6 +26,7 @@ func facts() Program {
 			{Name: "json", Bool: true, Class: Neutral},
 			{Name: "config", Class: Neutral}, // only lists
 		}},
+		{Name: "serve"},
 	}}
 }
 
@@ -93,6 +94,7 @@ func decide() Program {
 		{Name: "hook status", Operands: Words},
 		{Name: "hook remove", Operands: Words, Person: true, Options: settings},
 		{Name: "mcp"},
+		{Name: "serve"},
 	}}
 }
 

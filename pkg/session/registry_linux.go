@@ -132,6 +132,14 @@ func (r *Registry) Lock(name string) (*Lock, error) {
 	if err := dial.CheckName(name); err != nil {
 		return nil, err
 	}
+	return r.take(name)
+}
+
+// LockCalls takes what one session at a time has: the servers of calls (package
+// cmdserver). The error is [ErrBusy] if another session has it.
+func (r *Registry) LockCalls() (*Lock, error) { return r.take(".calls") } // the name of no session
+
+func (r *Registry) take(name string) (*Lock, error) {
 	for range 10 {
 		folders, err := statedir.Sockets(r.getenv, true)
 		if err != nil {

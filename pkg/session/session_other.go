@@ -34,6 +34,9 @@ func (*Registry) Names() ([]string, error) { return nil, nil }
 // Lock always fails here.
 func (*Registry) Lock(string) (*Lock, error) { return nil, errSystem }
 
+// LockCalls always fails here.
+func (*Registry) LockCalls() (*Lock, error) { return nil, errSystem }
+
 // Lock owns a name.
 type Lock struct{ Folder, File *os.File }
 

@@ -1,10 +1,10 @@
 package early
 
 import (
-	"os"
-	"syscall"
 	"time"
+	_ "unsafe" // for go:linkname
 
+	_ "ethos/pkg/entry" // calls before
 	"ethos/pkg/session/dial"
 )
 
@@ -17,24 +17,20 @@ const patience = 10 * time.Millisecond
 // zero.
 var (
 	buffer dial.Buffer
-	tried  bool
 	sent   *dial.Sent
 )
 
-func init() {
-	if tried {
-		return
-	}
-	if name, argv, ok := Plain(os.Args); ok && over(name, argv, syscall.Environ()) {
-		os.Exit(0)
-	}
-}
-
-// over requests a command, and reports whether it is over. If nothing was
+// before requests a command, and reports whether it is over. If nothing was
 // requested, main tries it again and says what is wrong.
-func over(name string, argv, env []string) bool {
+//
+//go:linkname before ethos/pkg/entry.before
+func before(args, env []string) (status int, over bool) {
+	name, argv, ok := Plain(args)
+	if !ok {
+		return 0, false
+	}
 	sent = buffer.Send(env, name, argv)
-	return sent != nil && sent.Succeeds(patience)
+	return 0, sent != nil && sent.Succeeds(patience)
 }
 
 // Take returns the connection on which the command was requested, the first

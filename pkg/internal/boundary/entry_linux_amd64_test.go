@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,8 +12,8 @@ import (
 	"testing"
 )
 
-// entryPoint is where the kernel starts the program that is released.
-const entryPoint = "ethos/cmd/ethos-sandbox/early.entry"
+// entryPoint is where the kernel starts the programs that are released.
+const entryPoint = "ethos/pkg/entry.entry"
 
 // TestBeforeTheRuntime: what runs before the Go runtime needs nothing of it. No
 // function that can be called allocates memory, meets the scheduler, reads what
@@ -22,6 +23,16 @@ func TestBeforeTheRuntime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for name, does := range map[string]string{
+		"ethos-facts": "ethos/pkg/session/dial.(*Buffer).Do", "ethos-decide": "ethos/pkg/session/dial.(*Buffer).Do",
+		"ethos-sandbox": "ethos/pkg/session/dial.(*Sent).Succeeds",
+	} {
+		t.Run(name, func(t *testing.T) { needsNoRuntime(t, filepath.Join(filepath.Dir(exe), name), does) })
+	}
+}
+
+// needsNoRuntime examines a program. does is a function that it calls early.
+func needsNoRuntime(t *testing.T, exe, does string) {
 	image := imageOf(t, exe)
 	if at := image.symbolAt(image.Entry); at != entryPoint && at != entryPoint+".abi0" {
 		t.Fatalf("the program starts at %q", at)
@@ -35,7 +46,7 @@ func TestBeforeTheRuntime(t *testing.T) {
 	const lookup = "ethos/pkg/session/dial.(*Buffer).connect.func1"
 	values := map[string]string{"ethos/pkg/statedir.place": lookup, "ethos/pkg/statedir.(*PathBuffer).Sockets": lookup}
 	// The variables that are used; zero is their right value at the start.
-	variables := regexp.MustCompile(`^(ethos/cmd/ethos-sandbox/early\.(args|env|buffer|sent|tried)|runtime\.writeBarrier|goroutine|thread)$`)
+	variables := regexp.MustCompile(`^(ethos/pkg/entry\.(args|env|tried)|ethos/cmd/ethos-[a-z]+/early\.(buffer|sent)|runtime\.writeBarrier|goroutine|thread)$`)
 	from := map[string]string{entryPoint: "the kernel"}
 	for todo := []string{entryPoint}; len(todo) > 0; todo = todo[1:] {
 		f := functions[todo[0]]
@@ -65,7 +76,7 @@ func TestBeforeTheRuntime(t *testing.T) {
 			todo = append(todo, callee)
 		}
 	}
-	if len(from) < 20 || from["ethos/pkg/session/dial.(*Sent).Succeeds"] == "" || from["ethos/pkg/statedir.(*PathBuffer).open"] == "" {
+	if len(from) < 20 || from[does] == "" || from["ethos/pkg/statedir.(*PathBuffer).open"] == "" {
 		t.Errorf("only these were found: %v", from)
 	}
 }

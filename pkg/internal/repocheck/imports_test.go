@@ -13,7 +13,7 @@ var layers = [][]string{
 	{"pkg/printable"},
 	{"pkg/record"},
 	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/flagfield", "pkg/nospace", "pkg/agent", "pkg/protected", "pkg/quantity", "pkg/services", "pkg/snippet", "pkg/egress/rule"},
-	{"pkg/capability", "pkg/netargs", "pkg/session/dial"},
+	{"pkg/capability", "pkg/netargs", "pkg/session/dial", "pkg/entry"},
 	{"pkg/ceiling", "pkg/ethosargs"},
 	{"pkg/fileops", "pkg/origin", "pkg/proof", "pkg/shell", "pkg/catalog", "pkg/hook", "pkg/hook/setup", "pkg/hook/passed", "pkg/egress", "pkg/trust",
 		"pkg/sandbox/kernel/mount", "pkg/sandbox/kernel/landlock", "pkg/sandbox/kernel/seccomp", "pkg/sandbox/kernel/cgroup",
@@ -28,8 +28,8 @@ var layers = [][]string{
 	{"pkg/facts/committed", "pkg/sandbox/probe", "pkg/trace/sarif", "pkg/trace/tooloutput", "pkg/trace/report", "pkg/gitguard", "pkg/session"},
 	{"pkg/trace/otlp", "pkg/decide"},
 	{"pkg/cli"},
-	{"pkg/ethosargs/argstest"},
-	{"cmd/ethos-sandbox/early"},
+	{"pkg/ethosargs/argstest", "pkg/session/cmdserver"},
+	{"cmd/ethos-facts/early", "cmd/ethos-decide/early", "cmd/ethos-sandbox/early"},
 	{"cmd", "examples"},
 }
 
@@ -54,6 +54,8 @@ var unlinked = map[string][]string{
 	"cmd/ethos-trace":   {"github.com/google/cel-go", "github.com/in-toto/attestation", "github.com/secure-systems-lab/go-securesystemslib", "google.golang.org/protobuf", "net/http"},
 	"pkg/shell":         {"net", "os/exec"},
 	// Before it, all packages are initialised that it needs, and those with names before "strings".
+	"cmd/ethos-facts/early":   {"strings", "net", "context", "encoding/json", "golang.org/x/sys/unix"},
+	"cmd/ethos-decide/early":  {"strings", "net", "context", "encoding/json", "golang.org/x/sys/unix"},
 	"cmd/ethos-sandbox/early": {"strings", "net", "context", "encoding/json", "golang.org/x/sys/unix"},
 }
 

@@ -31,7 +31,7 @@ func Connect(folder, name string) (fd int, err error) {
 		return -1, fmt.Errorf("%s: %w", folder, err)
 	}
 	defer syscall.Close(dir)
-	fd, errno := connect(dir, name)
+	fd, errno := connect(dir, name, ofSession)
 	switch {
 	case errno == 0:
 		return fd, nil
@@ -46,16 +46,35 @@ func absent(errno syscall.Errno) bool {
 	return errno == syscall.ENOENT || errno == syscall.ECONNREFUSED
 }
 
-// connect connects to the socket of a session in an open directory.
-func connect(dir int, name string) (fd int, errno syscall.Errno) {
+// purpose is what a socket is for.
+type purpose int
+
+const (
+	ofSession purpose = iota // of a name
+	ofCalls                  // of a program, for [Buffer.Do]
+)
+
+// CallSocket returns the name of a program's socket, without [SocketEnding]. No
+// session has such a name.
+func CallSocket(program string) string { return callPrefix + program }
+
+const callPrefix = "."
+
+// connect connects to a socket in an open directory.
+func connect(dir int, name string, of purpose) (fd int, errno syscall.Errno) {
 	to := syscall.RawSockaddrUnix{Family: syscall.AF_UNIX}
 	at := unsafe.Slice((*byte)(unsafe.Pointer(&to.Path)), len(to.Path))
 	at = append(strconv.AppendInt(append(at[:0], selfFD...), int64(dir), 10), '/')
+	kind := uintptr(syscall.SOCK_STREAM)
+	if of == ofCalls {
+		kind = syscall.SOCK_SEQPACKET
+		at = append(at, callPrefix...)
+	}
 	if len(at)+len(name)+len(SocketEnding) >= len(to.Path) {
 		return -1, syscall.ENAMETOOLONG
 	}
 	_ = append(append(at, name...), SocketEnding...) // a NUL follows
-	s, _, errno := syscall.RawSyscall(sysSocket, syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
+	s, _, errno := syscall.RawSyscall(sysSocket, syscall.AF_UNIX, kind|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
 	if errno != 0 {
 		return -1, errno
 	}

@@ -41,16 +41,11 @@ func (b *Buffer) Send(env []string, name string, argv []string) *Sent {
 			passed.add(i)
 		}
 	}
-	n, _, errno := syscall.RawSyscall(syscall.SYS_GETCWD, uintptr(unsafe.Pointer(&b.dir)), uintptr(len(b.dir)), 0)
-	if errno != 0 || n < 2 || b.dir[0] != '/' { // n counts the NUL; "(unreachable)" begins what is not below the root
+	c.Dir, c.Umask = b.directory(), umask()
+	if c.Dir == "" || c.Size()+len(c.Argv)+len(c.Env) > maxSent/2 {
 		return nil
 	}
-	c.Dir = unsafe.String(&b.dir[0], n-1)
-	c.Umask = umask()
-	if c.Size()+len(c.Argv)+len(c.Env) > maxSent/2 {
-		return nil
-	}
-	fd := b.connect(env, name)
+	fd := b.connect(env, name, ofSession)
 	if fd < 0 {
 		return nil
 	}
@@ -63,8 +58,18 @@ func (b *Buffer) Send(env []string, name string, argv []string) *Sent {
 	return &b.sent
 }
 
-// connect connects to a session. The result is -1 if that is impossible.
-func (b *Buffer) connect(env []string, name string) (fd int) {
+// directory returns the directory of this process, "" if it cannot be named.
+func (b *Buffer) directory() string {
+	n, _, errno := syscall.RawSyscall(syscall.SYS_GETCWD, uintptr(unsafe.Pointer(&b.dir)), uintptr(len(b.dir)), 0)
+	if errno != 0 || n < 2 || b.dir[0] != '/' { // n counts the NUL; "(unreachable)" begins what is not below the root
+		return ""
+	}
+	return unsafe.String(&b.dir[0], n-1)
+}
+
+// connect connects to a socket in the folder of the sessions. The result is -1 if
+// that is impossible.
+func (b *Buffer) connect(env []string, name string, of purpose) (fd int) {
 	getenv := func(name string) string { return lookup(env, name) }
 	for i := range 2 {
 		folder := b.folder.Sockets(getenv, i)
@@ -74,7 +79,7 @@ func (b *Buffer) connect(env []string, name string) (fd int) {
 		if folder < 0 {
 			return -1
 		}
-		fd, errno := connect(folder, name)
+		fd, errno := connect(folder, name, of)
 		closeFD(folder)
 		if errno == 0 || !absent(errno) {
 			return fd

@@ -1,4 +1,4 @@
-package early
+package entry
 
 import (
 	"syscall"
@@ -6,10 +6,10 @@ import (
 )
 
 // entry is the program's entry point, where the kernel starts it: packaging/build
-// passes it to the linker (-E). It calls [before] and then starts the Go runtime.
+// passes it to the linker (-E). It calls [early] and then starts the Go runtime.
 func entry()
 
-var _, _ = entry, before // used by the linker and by entry
+var _, _ = entry, early // used by the linker and by entry
 
 // The limits of a command line that is tried before the runtime; a longer one is
 // tried after it.
@@ -24,14 +24,14 @@ var (
 	env  [maxEnv]string
 )
 
-// before runs on the stack that the kernel has made. stack points to the number
+// early runs on the stack that the kernel has made. stack points to the number
 // of arguments there, which are followed by NULL, the environment, and NULL:
 // System V ABI for AMD64, 3.4.1. It returns if the runtime is needed.
 //
 // Nothing of the runtime can be used: no memory that is allocated, no goroutine,
 // no panic, no package variable that is initialised by code. TestBeforeTheRuntime
 // examines what the linker has put in.
-func before(stack *int) {
+func early(stack *int) {
 	n := *stack
 	if n > maxArgs {
 		return
@@ -40,17 +40,14 @@ func before(stack *int) {
 	for i := range n {
 		args[i] = text(words[i])
 	}
-	name, argv, ok := Plain(args[:n])
-	if !ok {
-		tried = true
-		return
-	}
+	given := args[:n]
 	words, n = words[n+1:], 0
 	for _, at := range words { // never read beyond the NULL
 		switch {
 		case at == nil:
-			if tried = true; over(name, argv, env[:n]) {
-				syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)
+			tried = true
+			if status, over := before(given, env[:n]); over {
+				syscall.RawSyscall(syscall.SYS_EXIT_GROUP, uintptr(status), 0, 0)
 			}
 			return
 		case n == maxEnv:

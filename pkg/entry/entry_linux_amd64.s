@@ -22,6 +22,6 @@ TEXT ·entry(SB), NOSPLIT|NOFRAME|TOPFRAME, $0
 	ANDQ $~15, SP
 	MOVQ BX, 0(SP)  // the argument
 	MOVQ BX, 16(SP)
-	CALL ·before(SB)
+	CALL ·early(SB)
 	MOVQ 16(SP), SP
 	JMP  _rt0_amd64_linux(SB)

@@ -1,0 +1,15 @@
+// Package early has a session do what
+//
+//	ethos-decide --reply AGENT …
+//
+// does for an agent's hook, before the Go runtime starts. If no session runs,
+// the program does it itself. See docs/decisions/0062-a-command-server.md.
+//
+// The package works as it is imported, so only this program imports it.
+package early
+
+const program = "ethos-decide"
+
+// Plain reports whether a command line, with the program's own name, is that of
+// a hook.
+func Plain(args []string) bool { return len(args) >= 3 && args[1] == "--reply" }

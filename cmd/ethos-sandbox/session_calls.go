@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"sync"
+
+	"ethos/pkg/session"
+	"ethos/pkg/session/cmdserver"
+	"ethos/pkg/session/dial"
+)
+
+// callServers are the processes that do for agents' hooks what ethos-facts and
+// ethos-decide would do. One session of a user has them, for all hooks.
+type callServers struct {
+	registry *session.Registry
+
+	mu      sync.Mutex
+	lock    *session.Lock
+	running []*cmdserver.Process
+	ended   bool
+}
+
+// served are the programs whose calls are served.
+var served = []string{"ethos-facts", "ethos-decide"}
+
+// take starts the servers, unless another session has them. Hooks work without:
+// they start their programs.
+func (c *callServers) take() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lock != nil || c.ended {
+		return
+	}
+	lock, err := c.registry.LockCalls()
+	if err != nil {
+		return
+	}
+	c.lock = lock
+	for _, program := range served {
+		if p, err := cmdserver.Start(program, lock.Folder); err == nil {
+			c.running = append(c.running, p)
+		}
+	}
+}
+
+// end ends the servers.
+func (c *callServers) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	for _, p := range c.running {
+		p.End()
+	}
+	if c.lock == nil {
+		return
+	}
+	for _, program := range served { // a server that was killed has left its socket
+		_ = os.Remove(dial.InFolder(int(c.lock.Folder.Fd()), dial.CallSocket(program)+dial.SocketEnding))
+	}
+	c.lock.Release()
+}

@@ -1,0 +1,31 @@
+//go:build !linux
+
+package cmdserver
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"ethos/pkg/cli"
+)
+
+// Program is what a server does for its callers.
+type Program struct {
+	Name string
+	Run  func(ctx context.Context, sys *cli.System, args []string) cli.Status
+}
+
+// Command refuses: sessions need Linux.
+func Command(context.Context, *cli.System, Program) error {
+	return cli.Errorf(cli.CannotEnforce, "leave it out: the program works without it", "sessions, which it is for, need Linux")
+}
+
+// Process is a server that runs.
+type Process struct{}
+
+// Start always fails here.
+func Start(string, *os.File) (*Process, error) { return nil, errors.New("sessions need Linux") }
+
+// End does nothing.
+func (*Process) End() {}
