@@ -192,19 +192,33 @@ func (i *image) operands(text, at string, size int) (names []string) {
 	})
 }
 
-// TestEntry: the program starts whatever its arguments, environment and stack
+// TestEntry: the programs start whatever their arguments, environment and stack
 // are.
 func TestEntry(t *testing.T) {
 	exe, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
+	for name, request := range map[string][]string{
+		"ethos-sandbox": {"x", "run", "--session=none", "--"}, "ethos-facts": {"x", "--from", "claude"}, "ethos-decide": {"x", "--reply", "claude"},
+	} {
+		t.Run(name, func(t *testing.T) { starts(t, filepath.Join(filepath.Dir(exe), name), request) })
+	}
+	for _, size := range []string{"64", "unlimited"} {
+		cmd := exec.Command("/bin/sh", "-c", "ulimit -s "+size+` && exec "$0" "$@"`, exe, "run", "--session=none", "--", "true")
+		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 125 {
+			t.Errorf("stack of %s: %v: %s", size, cmd.ProcessState, out)
+		}
+	}
+}
+
+// starts starts a program that begins with a request, in odd surroundings.
+func starts(t *testing.T, exe string, request []string) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	request := []string{"x", "run", "--session=none", "--"}
 	long, variables := strings.Repeat("x", 100<<10), slices.Repeat([]string{"A=1"}, 1026)
 	for _, c := range [][2][]string{
 		{{}, {}},
@@ -212,15 +226,15 @@ func TestEntry(t *testing.T) {
 		{make([]string, 3000), {}},
 		{{"x", "run"}, make([]string, 3000)},
 		{{"x", "--version"}, {"", "=", "A", "A=", "A=1"}},
-		{append(request[:4:4], make([]string, 508)...), {}},
-		{append(request[:4:4], make([]string, 509)...), {}},
-		{append(request, "true"), variables[:1023]},
-		{append(request, "true"), variables[:1024]},
-		{append(request, "true"), variables[:1025]},
-		{append(request, "true"), variables},
-		{append(request, long), {"HOME=/" + long}},
-		{append(request, "true"), {"XDG_RUNTIME_DIR=/" + long[:5000], "HOME=/"}},
-		{append(request, "true"), {"XDG_RUNTIME_DIR=/", "HOME=/"}},
+		{append(slices.Clip(request), make([]string, 512-len(request))...), {}},
+		{append(slices.Clip(request), make([]string, 513-len(request))...), {}},
+		{append(slices.Clip(request), "true"), variables[:1023]},
+		{append(slices.Clip(request), "true"), variables[:1024]},
+		{append(slices.Clip(request), "true"), variables[:1025]},
+		{append(slices.Clip(request), "true"), variables},
+		{append(slices.Clip(request), long), {"HOME=/" + long}},
+		{append(slices.Clip(request), "true"), {"XDG_RUNTIME_DIR=/" + long[:5000], "HOME=/"}},
+		{append(slices.Clip(request), "true"), {"XDG_RUNTIME_DIR=/", "HOME=/"}},
 	} {
 		p, err := os.StartProcess(exe, c[0], &os.ProcAttr{Env: c[1], Files: []*os.File{null, nil, nil}})
 		if err != nil {
@@ -228,12 +242,6 @@ func TestEntry(t *testing.T) {
 		}
 		if state, err := p.Wait(); err != nil || !state.Exited() {
 			t.Errorf("%.60q %.60q: %v %v", c[0], c[1], state, err)
-		}
-	}
-	for _, size := range []string{"64", "unlimited"} {
-		cmd := exec.Command("/bin/sh", "-c", "ulimit -s "+size+` && exec "$0" "$@"`, exe, "run", "--session=none", "--", "true")
-		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 125 {
-			t.Errorf("stack of %s: %v: %s", size, cmd.ProcessState, out)
 		}
 	}
 }

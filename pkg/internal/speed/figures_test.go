@@ -221,20 +221,27 @@ deny contains "push" if contains(input.tool_input.command, "push --force")
 )
 
 // hooks compares the verdict of a hook, both programs from nothing and all policies
-// that ship, with opa's on a file of two rules.
+// that ship, with opa's on a file of two rules, and that of a running session with it.
 func (f *figures) hooks() {
-	dir := f.TempDir()
+	dir, environ := f.TempDir(), slices.Clip(append(os.Environ(), "XDG_RUNTIME_DIR="))
+	alone := func(cmd *exec.Cmd) { cmd.Dir, cmd.Env = dir, append(environ, "XDG_STATE_HOME="+dir+"/alone") }
+	within := func(cmd *exec.Cmd) { cmd.Dir, cmd.Env = dir, append(environ, "XDG_STATE_HOME="+dir+"/session") }
+	program(f.B, within, f.bin("ethos-sandbox"), "session", "start", "--plain-git", "--name", "hooks")()
+	defer program(f.B, within, f.bin("ethos-sandbox"), "session", "end", "hooks")()
 	event, rules := filepath.Join(dir, "event.json"), filepath.Join(dir, "two.rego")
 	for name, text := range map[string]string{event: fmt.Sprintf(hookEvent, dir), rules: opaPolicy} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			f.Fatal(err)
 		}
 	}
-	list := []contender{{"hook", program(f.B, nil, "sh", "-c", `"$0/ethos-facts" --from claude < "$1" | "$0/ethos-decide" --reply claude`, f.dir, event)}}
+	hook := []string{"sh", "-c", `"$0/ethos-facts" --from claude < "$1" | "$0/ethos-decide" --reply claude`, f.dir, event}
+	list := []contender{{"hook", program(f.B, alone, hook...)}, {"session", program(f.B, within, hook...)}}
 	if opa, err := exec.LookPath("opa"); err == nil {
 		list = append(list, contender{"opa", program(f.B, nil, opa, "eval", "-d", rules, "-i", event, "data.ethos.deny")})
 	}
-	f.add("a hook's verdict from nothing, to `opa eval` with two rules", inTurn(rounds, list...), "hook", "opa", wall, "0.35", "0.25")
+	s := inTurn(3*rounds, list...)
+	f.add("a hook's verdict from nothing, to `opa eval` with two rules", s, "hook", "opa", wall, "0.35", "0.25")
+	f.add("a hook's verdict by a running session, to one from nothing", s, "session", "hook", wall, "0.5", "0.25")
 }
 
 // everyday are scripts as agents write them.
