@@ -69,8 +69,8 @@ func Serve(ctx context.Context, p Program, dir *os.File, file io.Reader) error {
 	if err != nil {
 		return err
 	}
-	for range 2 { // usually one is enough
-		s.waiting++
+	s.waiting = 2 // usually one is enough
+	for range s.waiting {
 		go s.work()
 	}
 	ended := make(chan struct{})

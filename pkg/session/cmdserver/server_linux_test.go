@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -211,8 +212,8 @@ func TestServeMany(t *testing.T) {
 
 // TestServeMalformed: what is no call ends the connection, and nothing else.
 func TestServeMalformed(t *testing.T) {
-	calls := 0
-	env, _ := served(t, func(*cli.System, []string) cli.Status { calls++; return 0 })
+	var calls atomic.Int32
+	env, _ := served(t, func(*cli.System, []string) cli.Status { calls.Add(1); return 0 })
 	name := filepath.Base(os.Args[0])
 	folder := strings.TrimPrefix(env[0], "XDG_STATE_HOME=") + "/ethos/sessions/"
 	text := (&dial.Call{Dir: "/", Args: []string{"a"}}).AppendTo(nil)
@@ -254,8 +255,8 @@ func TestServeMalformed(t *testing.T) {
 		unix.Close(fd)
 	}
 	cmd := calling(t, env, nil)
-	if err := cmd.Run(); err != nil || calls != 1 {
-		t.Errorf("%v, %d calls", err, calls)
+	if err := cmd.Run(); err != nil || calls.Load() != 1 {
+		t.Errorf("%v, %d calls", err, calls.Load())
 	}
 }
 
