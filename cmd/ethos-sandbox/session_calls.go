@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"sync"
 
 	"ethos/pkg/session"
@@ -20,9 +19,6 @@ type callServers struct {
 	ended   bool
 }
 
-// served are the programs whose calls are served.
-var served = []string{"ethos-facts", "ethos-decide"}
-
 // take starts the servers, unless another session has them. Hooks work without:
 // they start their programs.
 func (c *callServers) take() {
@@ -36,7 +32,7 @@ func (c *callServers) take() {
 		return
 	}
 	c.lock = lock
-	for _, program := range served {
+	for _, program := range dial.Served() {
 		if p, err := cmdserver.Start(program, lock.Folder); err == nil {
 			c.running = append(c.running, p)
 		}
@@ -51,11 +47,7 @@ func (c *callServers) end() {
 	for _, p := range c.running {
 		p.End()
 	}
-	if c.lock == nil {
-		return
+	if c.lock != nil {
+		c.lock.Release()
 	}
-	for _, program := range served { // a server that was killed has left its socket
-		_ = os.Remove(dial.InFolder(int(c.lock.Folder.Fd()), dial.CallSocket(program)+dial.SocketEnding))
-	}
-	c.lock.Release()
 }

@@ -105,12 +105,13 @@ func (r *Registry) Names() ([]string, error) {
 		}
 		for _, e := range entries {
 			name, ok := strings.CutSuffix(e.Name(), lockEnding)
-			if !ok || dial.CheckName(name) != nil {
+			ofSession := dial.CheckName(name) == nil
+			if !ok || !ofSession && name != calls {
 				continue
 			}
 			if l, err := lock(folder, name); err == nil {
 				l.Release()
-			} else {
+			} else if ofSession {
 				names = append(names, name)
 			}
 		}
@@ -137,7 +138,11 @@ func (r *Registry) Lock(name string) (*Lock, error) {
 
 // LockCalls takes what one session at a time has: the servers of calls (package
 // cmdserver). The error is [ErrBusy] if another session has it.
-func (r *Registry) LockCalls() (*Lock, error) { return r.take(".calls") } // the name of no session
+func (r *Registry) LockCalls() (*Lock, error) { return r.take(calls) }
+
+// calls is the name of the lock of the servers of calls, which no session can
+// have.
+const calls = ".calls"
 
 func (r *Registry) take(name string) (*Lock, error) {
 	for range 10 {
@@ -202,9 +207,19 @@ func (l *Lock) Hand() { closeAll([]*os.File{l.File, l.Folder}) }
 // because runs hide it from their commands with a mount, and removing the
 // directory would remove the mount.
 func (l *Lock) Release() {
-	for _, ending := range []string{dial.SocketEnding, newEnding, lockEnding} {
-		_ = os.Remove(inFolder(l.Folder, l.Name+ending)) // may not exist
+	sockets := []string{l.Name}
+	if l.Name == calls {
+		sockets = nil
+		for _, program := range dial.Served() {
+			sockets = append(sockets, dial.CallSocket(program))
+		}
 	}
+	for _, name := range sockets {
+		for _, ending := range []string{dial.SocketEnding, dial.NewEnding} {
+			_ = os.Remove(inFolder(l.Folder, name+ending)) // may not exist
+		}
+	}
+	_ = os.Remove(inFolder(l.Folder, l.Name+lockEnding))
 	if filepath.Base(l.path) != statedir.Name {
 		_ = os.Remove(l.path) // fails if other sessions use it
 	}
@@ -217,13 +232,10 @@ func (l *Lock) listened() bool {
 	return err == nil
 }
 
-// newEnding is the extension of a socket that nobody listens on yet.
-const newEnding = ".new"
-
 // listen creates the socket. The socket is renamed to its final name once it is
 // listening, so that a client is never refused.
 func (l *Lock) listen() (*net.UnixListener, error) {
-	fresh := inFolder(l.Folder, l.Name+newEnding)
+	fresh := inFolder(l.Folder, l.Name+dial.NewEnding)
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

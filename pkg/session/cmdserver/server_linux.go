@@ -99,18 +99,17 @@ func listen(path string) (socket int, err error) {
 	if socket, err = unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err != nil {
 		return -1, err
 	}
-	const fresh = ".new"
-	if err = os.Remove(path + fresh); errors.Is(err, fs.ErrNotExist) {
+	if err = os.Remove(path + dial.NewEnding); errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	if err == nil {
-		err = unix.Bind(socket, &unix.SockaddrUnix{Name: path + fresh})
+		err = unix.Bind(socket, &unix.SockaddrUnix{Name: path + dial.NewEnding})
 	}
 	if err == nil {
 		err = unix.Listen(socket, maxCalls)
 	}
 	if err == nil {
-		err = os.Rename(path+fresh, path+dial.SocketEnding)
+		err = os.Rename(path+dial.NewEnding, path+dial.SocketEnding)
 	}
 	if err != nil {
 		unix.Close(socket)

@@ -4,13 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 	"syscall"
 	"unsafe"
+
+	"ethos/pkg/lazy"
 )
 
 // SocketEnding is the extension of a session's socket.
 const SocketEnding = ".sock"
+
+// NewEnding is that of a socket that nobody listens on yet.
+const NewEnding = ".new"
 
 // InFolder returns a short path for a name in an open directory. sockaddr_un
 // has room for only 107 bytes, and the directory's own path may be longer.
@@ -54,12 +58,6 @@ const (
 	ofCalls                  // of a program, for [Buffer.Do]
 )
 
-// CallSocket returns the name of a program's socket, without [SocketEnding]. No
-// session has such a name.
-func CallSocket(program string) string { return callPrefix + program }
-
-const callPrefix = "."
-
 // connect connects to a socket in an open directory.
 func connect(dir int, name string, of purpose) (fd int, errno syscall.Errno) {
 	to := syscall.RawSockaddrUnix{Family: syscall.AF_UNIX}
@@ -90,12 +88,12 @@ func connect(dir int, name string, of purpose) (fd int, errno syscall.Errno) {
 // cannot be trusted. If strict is set, a peer whose user namespace cannot be
 // determined is refused too.
 func Peer(fd int, strict bool) (pid int, err error) {
-	own, err := ownNS()
-	if err != nil {
-		return 0, err
+	own := ownNS.Get()
+	if own.err != nil {
+		return 0, own.err
 	}
 	var room [nsBytes]byte
-	cred, why, errno := examine(fd, strict, own, &room)
+	cred, why, errno := examine(fd, strict, own.name, &room)
 	switch why {
 	case unknownPeer:
 		return 0, fmt.Errorf("SO_PEERCRED: %w", errno)
@@ -113,13 +111,18 @@ func Peer(fd int, strict bool) (pid int, err error) {
 
 // ownNS returns the user namespace of this process, which never leaves it:
 // namespaces(7).
-var ownNS = sync.OnceValues(func() (string, error) {
-	own, errno := userNS(0, new([nsBytes]byte))
+var ownNS = lazy.Value[namespace]{Make: func() namespace {
+	name, errno := userNS(0, new([nsBytes]byte))
 	if errno != 0 {
-		return "", fmt.Errorf("/proc/self/ns/user: %w", errno)
+		return namespace{err: fmt.Errorf("/proc/self/ns/user: %w", errno)}
 	}
-	return own, nil
-})
+	return namespace{name: name}
+}}
+
+type namespace struct {
+	name string
+	err  error
+}
 
 // distrust is why a peer cannot be trusted; 0 if it can.
 type distrust int

@@ -6,7 +6,21 @@ import (
 )
 
 // ErrNone says that no session with the name is running.
-var ErrNone = errors.New("no such session runs")
+var ErrNone error = none{}
+
+// none is a type, because a call of errors.New would be code that each start of a program runs.
+type none struct{}
+
+func (none) Error() string { return "no such session runs" }
+
+// Served returns the programs whose calls a session serves.
+func Served() []string { return []string{"ethos-facts", "ethos-decide"} }
+
+// CallSocket returns the name of a program's socket, without [SocketEnding]. No
+// session has such a name.
+func CallSocket(program string) string { return callPrefix + program }
+
+const callPrefix = "."
 
 // maxName limits a name so that it stays below NAME_MAX with any of our file
 // extensions.
