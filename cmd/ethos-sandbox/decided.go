@@ -51,8 +51,9 @@ type judges struct {
 	errs     [2]bytes.Buffer // of ethos-facts and ethos-decide; read when they have ended
 }
 
-// newJudges finds the two programs. They start with the first record.
-func newJudges(ctx context.Context, sys *cli.System, m matter, workspace, mode string) (*judges, error) {
+// newJudges finds the two programs. They start with the first record. Unless they
+// last, a session that runs may do their work: see their packages early.
+func newJudges(ctx context.Context, sys *cli.System, m matter, workspace, mode string, lasting bool) (*judges, error) {
 	mode, err := record.ModeGiven(mode, sys.Getenv)
 	if err != nil {
 		return nil, m.unjudged(cli.Errorf(cli.Refused, record.ModeHint, "%w", err))
@@ -62,7 +63,11 @@ func newJudges(ctx context.Context, sys *cli.System, m matter, workspace, mode s
 	if err != nil {
 		return nil, m.unjudged(err)
 	}
-	for i, words := range [][]string{{"ethos-facts", "--mode", j.mode, "--from", "records"}, {"ethos-decide", "--mode", j.mode}} {
+	inMode := []string{"--mode", j.mode}
+	if lasting {
+		inMode = []string{"--mode=" + j.mode}
+	}
+	for i, words := range [][]string{append(append([]string{"ethos-facts"}, inMode...), "--from", "records"), append([]string{"ethos-decide"}, inMode...)} {
 		program, err := filepath.EvalSymlinks(filepath.Join(filepath.Dir(self), words[0]))
 		if err != nil {
 			return nil, m.unjudged(err)
@@ -195,7 +200,7 @@ func (c *shellCmd) before(ctx context.Context, sys *cli.System, argv []string) (
 	if c.Command == "" && reads && interactive(own) { // the boundary protects; lines edited on a terminal cannot be seen
 		return own, done, nil
 	}
-	j, err := newJudges(ctx, sys, shellScripts, c.WorkspaceOf(sandbox.HostFiles{}, sys.Dir), c.Mode)
+	j, err := newJudges(ctx, sys, shellScripts, c.WorkspaceOf(sandbox.HostFiles{}, sys.Dir), c.Mode, c.Command == "" && reads)
 	if err != nil {
 		return nil, done, err
 	}

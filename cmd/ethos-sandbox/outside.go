@@ -60,7 +60,7 @@ func (o *outside) begin(ctx context.Context) error {
 	sys := *o.sys
 	sys.Dir = o.workspace
 	ctx, stop := context.WithCancel(ctx)
-	judges, err := newJudges(ctx, &sys, gitSignatures, o.workspace, o.mode)
+	judges, err := newJudges(ctx, &sys, gitSignatures, o.workspace, o.mode, true)
 	if err != nil {
 		stop()
 		return err

@@ -245,6 +245,8 @@ func TestCalls(t *testing.T) {
 			}()
 			lines := <-record.collected
 			_ = record.cmd.Wait() // the case may be one that it refuses
+			both(facts, "ethos-facts", lines, []string{"--mode", "safe", "--from", "records"}, []string{"--mode=safe", "--from", "records"})
+			both(decide, "ethos-decide", lines, []string{"--mode", "safe"}, []string{"--mode=safe"})
 			both(decide, "ethos-decide", lines, []string{"--reply", "claude"}, []string{"--reply=claude"})
 			both(decide, "ethos-decide", lines, []string{"--reply", "claude", "--confine", "--session", "auto"}, []string{"--confine", "--reply", "claude", "--session", "auto"})
 		})
