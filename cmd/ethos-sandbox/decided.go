@@ -44,6 +44,7 @@ type judges struct {
 	sys      *cli.System
 	where    record.Action // its directories
 	mode     string
+	lasting  bool // more than one record may come
 	programs []*exec.Cmd
 	in       io.WriteCloser
 	out      *record.Reader
@@ -64,7 +65,7 @@ func newJudges(ctx context.Context, sys *cli.System, m matter, workspace, mode s
 		return nil, m.unjudged(err)
 	}
 	inMode := []string{"--mode", j.mode}
-	if lasting {
+	if j.lasting = lasting; lasting {
 		inMode = []string{"--mode=" + j.mode}
 	}
 	for i, words := range [][]string{append(append([]string{"ethos-facts"}, inMode...), "--from", "records"), append([]string{"ethos-decide"}, inMode...)} {
@@ -158,6 +159,9 @@ func (j *judges) ask(line *record.Line) (*record.Line, error) {
 	err := j.start()
 	if err == nil {
 		_, err = j.in.Write(line.AppendTo(nil))
+	}
+	if err == nil && !j.lasting {
+		err = j.in.Close() // a session that does their work reads all of it first
 	}
 	var answer *record.Line
 	if err == nil {

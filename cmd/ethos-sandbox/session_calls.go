@@ -15,26 +15,31 @@ type callServers struct {
 
 	mu      sync.Mutex
 	lock    *session.Lock
-	running []*cmdserver.Process
+	running map[string]*cmdserver.Process // by their programs
 	ended   bool
 }
 
-// take starts the servers, unless another session has them. Hooks work without:
-// they start their programs.
+// take starts the servers that do not run, unless another session has them.
+// Hooks work without: they start their programs.
 func (c *callServers) take() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.lock != nil || c.ended {
+	if c.ended {
 		return
 	}
-	lock, err := c.registry.LockCalls()
-	if err != nil {
-		return
+	if c.lock == nil {
+		lock, err := c.registry.LockCalls()
+		if err != nil {
+			return
+		}
+		c.lock, c.running = lock, map[string]*cmdserver.Process{}
 	}
-	c.lock = lock
 	for _, program := range dial.Served() {
-		if p, err := cmdserver.Start(program, lock.Folder); err == nil {
-			c.running = append(c.running, p)
+		if p := c.running[program]; p != nil && !p.Ended() {
+			continue
+		}
+		if p, err := cmdserver.Start(program, c.lock.Folder); err == nil {
+			c.running[program] = p
 		}
 	}
 }

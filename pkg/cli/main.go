@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -81,14 +82,12 @@ func realSystem(name string) *System {
 	return sys.rooted()
 }
 
-// SystemOf returns the system that a process would have whose standard streams,
-// directory and environment these are, as it was given them.
-func SystemOf(name string, streams [3]*os.File, dir string, environ []string) *System {
-	sys := &System{
-		Name: name, Stdin: streams[0], Stdout: streams[1], Stderr: streams[2], Environ: Environ(environ), Now: time.Now,
-		Dir: dir,
-	}
-	at, err := os.Stat(dir)
+// SystemOf returns the system that a process would have whose standard streams and
+// environment these are, as it was given them, in the working directory of this
+// one, which is dir.
+func SystemOf(name string, in io.Reader, out, errs io.Writer, dir string, environ []string) *System {
+	sys := &System{Name: name, Stdin: in, Stdout: out, Stderr: errs, Environ: Environ(environ), Now: time.Now, Dir: dir}
+	at, err := os.Stat(".")
 	if sys.noDirectory = err; err != nil {
 		return sys
 	}

@@ -1,6 +1,6 @@
 // Package early has a session do what
 //
-//	ethos-decide --reply AGENT …
+//	ethos-decide --reply AGENT [--confine[=ask|=allow|=no]] [--session NAME]
 //	ethos-decide --mode MODE
 //
 // does for an agent's hook and for ethos-sandbox shell, before the Go runtime
@@ -13,7 +13,30 @@ package early
 const program = "ethos-decide"
 
 // Plain reports whether a command line, with the program's own name, is one of
-// these.
+// these. No option of them names a file.
 func Plain(args []string) bool {
-	return len(args) >= 3 && (args[1] == "--reply" || args[1] == "--mode" && len(args) == 3)
+	if len(args) < 3 || !word(args[2]) {
+		return false
+	}
+	if args[1] == "--mode" {
+		return len(args) == 3
+	}
+	if args[1] != "--reply" {
+		return false
+	}
+	for rest := args[3:]; len(rest) > 0; rest = rest[1:] {
+		switch rest[0] {
+		case "--confine", "--confine=ask", "--confine=allow", "--confine=no":
+		case "--session":
+			if rest = rest[1:]; len(rest) == 0 || !word(rest[0]) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
+
+// word reports whether an argument is no option.
+func word(arg string) bool { return arg != "" && arg[0] != '-' }

@@ -17,5 +17,5 @@ func before(args, env []string) (status int, over bool) {
 	if !Plain(args) {
 		return 0, false
 	}
-	return buffer.Do(env, program, args[1:])
+	return buffer.Do(env, program, args[1:], false)
 }

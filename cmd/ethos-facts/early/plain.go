@@ -17,9 +17,12 @@ const program = "ethos-facts"
 func Plain(args []string) bool {
 	switch {
 	case len(args) == 3 && args[1] == "--from":
-		return args[2] != "lines" && args[2] != "records"
+		return word(args[2]) && args[2] != "lines" && args[2] != "records"
 	case len(args) == 5 && args[1] == "--mode" && args[3] == "--from":
-		return args[4] == "records"
+		return word(args[2]) && args[4] == "records"
 	}
 	return false
 }
+
+// word reports whether an argument is no option.
+func word(arg string) bool { return arg != "" && arg[0] != '-' }

@@ -184,6 +184,9 @@ func TestCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := space(t) // a new configuration file in the work space of a session is quarantined
+	if err := os.Symlink(filepath.Join(filepath.Dir(h.dir), "home/.ssh/id_rsa"), filepath.Join(below, "secret")); err != nil {
+		t.Fatal(err)
+	}
 	own := filepath.Join(other, "coding_ethos.yml")
 	const policy = "version: 1\npolicies:\n  - id: own.no_ls\n    principle: one-way\n    effect: deny\n    when: runs(shell, \"ls\")\n    message: There is another way.\n    remedy: Use it.\n"
 	in := func(dir string) func(*exec.Cmd) {
@@ -204,6 +207,8 @@ func TestCalls(t *testing.T) {
 		{name: "denied", event: event("rm -rf ~")},
 		{name: "git", event: event("git push --force origin main")},
 		{name: "by way of a link", event: event("ls > out"), change: in(link)},
+		{name: "by way of itself", event: event("cat /proc/self/cwd/below/secret; echo > /proc/self/cwd/repo_config.yaml; cat /dev/fd/3 /proc/thread-self/cwd/x")},
+		{name: "in itself", event: fmt.Sprintf(bash, "/proc/self/cwd", "cat below/secret")},
 		{name: "below", event: fmt.Sprintf(bash, below, "cat ../x"), change: in(below)},
 		{name: "another home", event: event("cat ~/.ssh/id_rsa"), change: with("HOME=/nonexistent")},
 		{name: "no home", event: event("cat ~/.ssh/id_rsa"), change: with("HOME=")},

@@ -20,9 +20,13 @@ type rights struct {
 	status     string
 }
 
+// confined reports whether a process cannot gain rights. It may then be
+// restricted by Landlock, which nothing shows: landlock(7).
+func (r *rights) confined() bool { return !strings.Contains(r.status, "NoNewPrivs:\t0\n") }
+
 // authority are the lines of /proc/PID/status with what a process may do:
 // proc_pid_status(5). Umask is that of the files which it creates.
-var authority = [...]string{"Umask:", "Uid:", "Gid:", "Groups:", "CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:", "NoNewPrivs:", "Seccomp:"}
+var authority = [...]string{"Umask:", "Uid:", "Gid:", "Groups:", "CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:", "NoNewPrivs:", "Seccomp:", "Seccomp_filters:"}
 
 // rightsOf returns the rights of a process, a number or "self".
 func rightsOf(process string) (r rights, err error) {
@@ -31,6 +35,9 @@ func rightsOf(process string) (r rights, err error) {
 		if r.namespaces[i], err = os.Readlink(dir + "/ns/" + name); err != nil {
 			return r, err
 		}
+	}
+	if root, err := os.Readlink(dir + "/root"); err != nil || root != "/" { // not one that is mounted elsewhere, too
+		return r, errors.Join(err, errRights)
 	}
 	if r.root, err = os.Stat(dir + "/root"); err != nil {
 		return r, err
@@ -64,8 +71,9 @@ func read(name string) (string, error) {
 }
 
 var (
-	errRights = errors.New("the caller has other rights than this process")
-	errOther  = errors.New("the caller is another program, or of another release")
+	errConfined = errors.New("no_new_privs is set: what else restricts this process is not visible")
+	errRights   = errors.New("the caller has other rights than this process")
+	errOther    = errors.New("the caller is another program, or of another release")
 )
 
 // admit examines the process at the other end of a connection, which waits. It
@@ -77,6 +85,11 @@ func (s *server) admit(fd int) error {
 	if err != nil {
 		return err
 	}
+	lives, err := watch(fd, pid)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(lives)
 	process := strconv.Itoa(pid)
 	theirs, err := rightsOf(process)
 	if err != nil {
@@ -92,5 +105,19 @@ func (s *server) admit(fd int) error {
 	if !os.SameFile(program, s.caller) || !program.ModTime().Equal(s.caller.ModTime()) || program.Size() != s.caller.Size() {
 		return errOther
 	}
+	if err := unix.PidfdSendSignal(lives, 0, nil, 0); err != nil { // another process may have got its number
+		return err
+	}
 	return nil
+}
+
+// watch returns a descriptor of the process at the other end of a connection:
+// unix(7), SO_PEERPIDFD. Kernels before 6.5 do not know it, and look for the
+// number.
+func watch(fd, pid int) (lives int, err error) {
+	const peerPIDFD = 77
+	if lives, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, peerPIDFD); errors.Is(err, unix.ENOPROTOOPT) {
+		return unix.PidfdOpen(pid, 0)
+	}
+	return lives, err
 }

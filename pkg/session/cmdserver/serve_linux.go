@@ -61,6 +61,16 @@ func Start(program string, folder *os.File) (*Process, error) {
 	return started, nil
 }
 
+// Ended reports whether the server has ended.
+func (p *Process) Ended() bool {
+	select {
+	case <-p.gone:
+		return true
+	default:
+		return false
+	}
+}
+
 // grace is how long [Process.End] waits for the calls that are being served. The
 // server then ends by itself.
 const grace = time.Second

@@ -1,15 +1,15 @@
 package cmdserver
 
 import (
+	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -20,7 +20,8 @@ import (
 // Program is what a server does for its callers.
 type Program struct {
 	Name string // of the program whose calls are served; it lies beside this one
-	// Run does what the program does. Several calls run at the same time.
+	// Run does what the program does, in the working directory of its caller.
+	// One call runs at a time.
 	Run func(ctx context.Context, sys *cli.System, args []string) cli.Status
 }
 
@@ -31,6 +32,13 @@ const (
 	patience   = 1 // second, for the message of a caller that was greeted
 )
 
+// Of the descriptors that this process may have, it keeps some for the runs of
+// calls. Each call that waits has its connection, three streams and a directory.
+const (
+	keptFDs = 24
+	callFDs = 5
+)
+
 type server struct {
 	Program
 	caller fs.FileInfo // the program's file
@@ -38,15 +46,19 @@ type server struct {
 	socket int
 
 	mu      sync.Mutex
+	most    int // calls at a time
 	waiting int // workers that wait for a call
 	serving int
 	ended   bool
 	done    sync.Cond // a call has ended
+
+	running sync.Mutex // whoever holds it may change the working directory
 }
 
 // Serve serves calls on the program's socket in a directory until the end of a
 // file or of the context, then until the last call has ended. It replaces a
-// socket that exists.
+// socket that exists, and closes the directory: a path through /proc/self/fd is
+// to lead nowhere in a server, as in the program.
 func Serve(ctx context.Context, p Program, dir *os.File, file io.Reader) error {
 	s := &server{Program: p}
 	s.done.L = &s.mu
@@ -60,13 +72,14 @@ func Serve(ctx context.Context, p Program, dir *os.File, file io.Reader) error {
 	if s.own, err = rightsOf("self"); err != nil {
 		return err
 	}
-	defer runtime.KeepAlive(dir) // its number is part of the path
-	path = dial.InFolder(int(dir.Fd()), dial.CallSocket(p.Name))
-	if s.socket, err = listen(path); err != nil {
+	if s.own.confined() {
+		return errConfined
+	}
+	if s.most, err = mostCalls(); err != nil {
 		return err
 	}
-	named, err := os.Lstat(path + dial.SocketEnding)
-	if err != nil {
+	s.socket, err = listen(dial.InFolder(int(dir.Fd()), dial.CallSocket(p.Name)))
+	if err = errors.Join(err, dir.Close()); err != nil {
 		return err
 	}
 	s.waiting = 2 // usually one is enough
@@ -82,15 +95,32 @@ func Serve(ctx context.Context, p Program, dir *os.File, file io.Reader) error {
 	case <-ctx.Done():
 	case <-ended:
 	}
-	if now, err := os.Lstat(path + dial.SocketEnding); err == nil && os.SameFile(named, now) { // else a server after this one has replaced it
-		_ = os.Remove(path + dial.SocketEnding)
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.ended = true; s.serving > 0; {
 		s.done.Wait()
 	}
 	return nil
+}
+
+// mostCalls returns how many calls can be served at a time. It also makes the
+// runtime prepare what it needs descriptors for, because it ends the process
+// where it gets none.
+func mostCalls() (int, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return 0, err
+	}
+	r.Close()
+	w.Close()
+	var files unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
+		return 0, err
+	}
+	if files.Cur < keptFDs+callFDs {
+		return 0, unix.EMFILE
+	}
+	return int(min(maxCalls, (files.Cur-keptFDs)/callFDs)), nil
 }
 
 // listen creates a socket, and gives it its name once it is listening, so that
@@ -125,11 +155,9 @@ func (s *server) work() {
 	buffer := make([]byte, maxMessage)
 	for {
 		fd, _, err := unix.Accept4(s.socket, unix.SOCK_CLOEXEC)
-		if errors.Is(err, unix.EINTR) || errors.Is(err, unix.ECONNABORTED) {
-			continue
-		}
 		if err != nil {
-			return
+			time.Sleep(time.Millisecond) // no memory, no descriptor, or a caller that has left: accept(2)
+			continue
 		}
 		runtime.Gosched() // else the runtime takes this thread for one that has run as long as it has waited
 		if !s.begin() {
@@ -152,7 +180,7 @@ func (s *server) begin() bool {
 		return false
 	}
 	s.serving++
-	if s.waiting--; s.waiting == 0 && s.serving < maxCalls {
+	if s.waiting--; s.waiting == 0 && s.serving < s.most {
 		s.waiting++
 		go s.work()
 	}
@@ -173,71 +201,46 @@ func (s *server) finish() bool {
 }
 
 // serve serves one caller. Until it has been greeted it passes nothing, so
-// whatever ends here before that leaves it to its own process. The call of a
-// caller that is killed goes on, and ends with its input.
+// whatever ends here before that leaves it to its own process. If it is killed,
+// so is its call.
 func (s *server) serve(fd int, buffer []byte) {
 	if s.admit(fd) != nil || unix.Send(fd, []byte(dial.Greeted), unix.MSG_NOSIGNAL) != nil {
 		return
 	}
-	call, streams, err := receive(fd, buffer)
+	c, err := receive(fd, buffer)
 	if err != nil {
 		return
 	}
-	status := s.Run(context.Background(), cli.SystemOf(s.Name, streams, call.Dir, call.Env), call.Args)
-	for _, f := range streams {
-		f.Close()
+	defer c.close()
+	input := c.read()
+	if input == nil {
+		return
 	}
-	_ = unix.Send(fd, []byte{byte(status)}, unix.MSG_NOSIGNAL) // fails if the caller is gone
-}
-
-// receive receives a call and its standard streams.
-func receive(fd int, text []byte) (call dial.Call, streams [3]*os.File, err error) {
-	control := make([]byte, unix.CmsgSpace(len(streams)*4))
-	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: patience}); err != nil {
-		return call, streams, err
-	}
-	n, controls, flags, _, err := unix.Recvmsg(fd, text, control, unix.MSG_CMSG_CLOEXEC)
-	if err != nil {
-		return call, streams, err
-	}
-	fds, err := passed(control[:controls])
-	if err == nil && (flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 || len(fds) != len(streams)) {
-		err = unix.EBADMSG
-	}
+	var out, errs bytes.Buffer
+	status, err := s.run(c, input, &out, &errs)
 	if err == nil {
-		call, err = parse(string(text[:n]))
+		err = c.write(unix.Stdout, out.Bytes())
 	}
-	if err != nil {
-		for _, fd := range fds {
-			unix.Close(fd)
-		}
-		return call, streams, err
+	switch {
+	case errors.Is(err, unix.EPIPE):
+		c.end(dial.BrokenPipe)
+		return
+	case err != nil:
+		(&cli.System{Name: s.Name, Stderr: &errs}).Fail(err.Error(), "")
+		status = cli.Usage // a status with which an agent's hook blocks
 	}
-	for i, standard := range [3]*os.File{os.Stdin, os.Stdout, os.Stderr} {
-		streams[i] = os.NewFile(uintptr(fds[i]), standard.Name())
-	}
-	return call, streams, nil
+	_ = c.write(unix.Stderr, errs.Bytes()) // there is nowhere to say that it is lost
+	c.end(byte(status))
 }
 
-// passed returns the descriptors of control messages.
-func passed(control []byte) (fds []int, err error) {
-	messages, err := unix.ParseSocketControlMessage(control)
-	for _, m := range messages {
-		more, failed := unix.ParseUnixRights(&m)
-		fds, err = append(fds, more...), errors.Join(err, failed)
+// run runs a call in its directory. The working directory is that of the whole
+// process, and so is what /proc/self/cwd leads to, so no other call runs.
+func (s *server) run(c *call, in io.Reader, out, errs io.Writer) (cli.Status, error) {
+	s.running.Lock()
+	defer s.running.Unlock()
+	if err := unix.Fchdir(c.fds[dial.DirFD]); err != nil {
+		return 0, &fs.PathError{Op: "fchdir", Path: c.Dir, Err: err}
 	}
-	return fds, err
-}
-
-// parse is the reverse of [dial.Call.AppendTo].
-func parse(text string) (call dial.Call, err error) {
-	args, size := binary.Uvarint([]byte(text))
-	if size <= 0 || !strings.HasSuffix(text[size:], "\x00") {
-		return call, unix.EBADMSG
-	}
-	words := strings.Split(text[size:len(text)-1], "\x00")
-	if args >= uint64(len(words)) {
-		return call, unix.EBADMSG
-	}
-	return dial.Call{Dir: words[0], Args: words[1 : 1+args], Env: words[1+args:]}, nil
+	defer unix.Chdir("/") // keeps no directory busy
+	return s.Run(context.Background(), cli.SystemOf(s.Name, in, out, errs, c.Dir, c.Env), c.Args), nil
 }

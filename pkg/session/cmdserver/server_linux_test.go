@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	var buffer dial.Buffer
 	env, status, called := os.Environ(), 0, false
 	name := filepath.Base(os.Args[0])
-	if status, called = buffer.Do(env, name, os.Args[1:]); !called {
+	if status, called = buffer.Do(env, name, os.Args[1:], true); !called {
 		status = notServed
 	}
 	os.Exit(status)
@@ -81,10 +81,7 @@ func served(t *testing.T, run func(sys *cli.System, args []string) cli.Status) (
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		if entries, err := os.ReadDir(folder); len(entries) > 0 || err != nil {
-			t.Errorf("left behind: %v, %v", entries, err)
-		}
-		dir.Close()
+		os.Remove(socket) // so does whoever has started it
 	})
 	t.Cleanup(end)
 	return env, end
@@ -98,7 +95,7 @@ func calling(t *testing.T, env []string, input io.Reader, args ...string) *exec.
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, args...)
-	cmd.Env, cmd.Stdin = env, input
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, input, new(bytes.Buffer), new(bytes.Buffer) // pipes, not the null device
 	return cmd
 }
 
@@ -107,7 +104,8 @@ func calling(t *testing.T, env []string, input io.Reader, args ...string) *exec.
 func TestServe(t *testing.T) {
 	env, _ := served(t, func(sys *cli.System, args []string) cli.Status {
 		input, err := io.ReadAll(sys.Stdin)
-		fmt.Fprintf(sys.Stdout, "%q %q %s %s %v", args, sys.Environ, sys.Dir, input, err)
+		own, _ := os.Readlink("/proc/self/cwd")
+		fmt.Fprintf(sys.Stdout, "%q %q %s %s %s %v", args, sys.Environ, sys.Dir, own, input, err)
 		fmt.Fprint(sys.Stderr, sys.Getenv("A"))
 		return cli.Status(len(args))
 	})
@@ -131,7 +129,7 @@ func TestServe(t *testing.T) {
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
 		_ = cmd.Run() // its status is compared
-		want := fmt.Sprintf("%q %q %s %s <nil>", append([]string{}, c.args...), cmd.Env, c.dir, c.input)
+		want := fmt.Sprintf("%q %q %s %s %s <nil>", append([]string{}, c.args...), cmd.Env, c.dir, dir, c.input)
 		if got := out.String(); got != want || errs.String() != "1" || cmd.ProcessState.ExitCode() != len(c.args) {
 			t.Errorf("%.200q %v %.200s\nwant %.200s", c.args, cmd.ProcessState, got+errs.String(), want)
 		}
@@ -141,28 +139,20 @@ func TestServe(t *testing.T) {
 // TestServeMany: calls that wait leave room for others, up to a limit, beyond
 // which callers do their own work. All that are served end before the server.
 func TestServeMany(t *testing.T) {
-	var mu sync.Mutex
-	begun, ended := 0, 0
-	env, end := served(t, func(sys *cli.System, _ []string) cli.Status {
-		mu.Lock()
-		begun++
-		mu.Unlock()
-		_, _ = io.Copy(io.Discard, sys.Stdin)
-		mu.Lock()
-		ended++
-		mu.Unlock()
-		return 3
-	})
+	var ended atomic.Int32
+	env, end := served(t, func(*cli.System, []string) cli.Status { ended.Add(1); return 3 })
 	in, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { out.Close() }) // before the server is waited for
+	pipe, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", in.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var callers []*exec.Cmd
 	for end := time.Now().Add(time.Minute); ; {
-		mu.Lock()
-		missing := maxCalls - begun
-		mu.Unlock()
+		missing := maxCalls - (opened(t, pipe) - 2) // this process has both ends
 		if missing == 0 {
 			break
 		}
@@ -188,8 +178,8 @@ func TestServeMany(t *testing.T) {
 		out.Close()
 	}()
 	end()
-	if ended != begun {
-		t.Errorf("the server has ended after %d of %d calls", ended, begun)
+	if n := ended.Load(); n != maxCalls {
+		t.Errorf("the server has ended after %d calls", n)
 	}
 	done := 0
 	for _, c := range callers {
@@ -201,12 +191,106 @@ func TestServeMany(t *testing.T) {
 			t.Errorf("%v", c.ProcessState)
 		}
 	}
-	if done != begun {
-		t.Errorf("%d of %d callers know how their calls ended", done, begun)
+	if done != maxCalls {
+		t.Errorf("%d callers know how their calls ended", done)
 	}
-	late := calling(t, env, nil)
+	late := calling(t, env, strings.NewReader(""))
 	if _ = late.Run(); late.ProcessState.ExitCode() != notServed {
 		t.Errorf("after the end: %v", late.ProcessState)
+	}
+}
+
+// opened returns how often this process has a pipe open, either end.
+func opened(t *testing.T, link string) (n int) {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if to, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && to == link {
+			n++
+		}
+	}
+	return n
+}
+
+// TestServeKilled: the call of a caller that is killed is given up.
+func TestServeKilled(t *testing.T) {
+	env, _ := served(t, func(*cli.System, []string) cli.Status { t.Error("it ran"); return 0 })
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer out.Close()
+	pipe, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", in.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	until := func(otherwise string, done func() bool) {
+		for end := time.Now().Add(10 * time.Second); !done(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal(otherwise)
+			}
+		}
+	}
+	cmd := calling(t, env, in)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until("the call has not begun", func() bool { return opened(t, pipe) > 2 })
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	until("the call goes on", func() bool { return opened(t, pipe) == 2 })
+}
+
+// TestServeOutput: a caller whose output cannot be written, or is read by nobody,
+// does not succeed.
+func TestServeOutput(t *testing.T) {
+	env, _ := served(t, func(sys *cli.System, _ []string) cli.Status {
+		fmt.Fprint(sys.Stdout, strings.Repeat("x", 1<<20))
+		return 0
+	})
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer w.Close()
+	cmd := calling(t, env, strings.NewReader(""))
+	cmd.Stdout = w
+	if _ = cmd.Run(); cmd.ProcessState.Success() { // the Go runtime, which runs in this caller, takes SIGPIPE
+		t.Errorf("nobody reads it: %v", cmd.ProcessState)
+	}
+	readOnly, err := os.Open(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer readOnly.Close()
+	var errs bytes.Buffer
+	cmd = calling(t, env, strings.NewReader(""))
+	cmd.Stdout, cmd.Stderr = readOnly, &errs
+	if _ = cmd.Run(); cmd.ProcessState.ExitCode() != 2 || !strings.Contains(errs.String(), "bad file descriptor") {
+		t.Errorf("it cannot be written: %v: %s", cmd.ProcessState, &errs)
+	}
+}
+
+// TestServeDevices: devices and directories are not passed.
+func TestServeDevices(t *testing.T) {
+	env, _ := served(t, func(*cli.System, []string) cli.Status { return 0 })
+	for _, name := range []string{os.DevNull, "/dev/full", "/"} {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := calling(t, env, f)
+		if _ = cmd.Run(); cmd.ProcessState.ExitCode() != notServed {
+			t.Errorf("%s: %v", name, cmd.ProcessState)
+		}
+		f.Close()
 	}
 }
 
@@ -217,7 +301,7 @@ func TestServeMalformed(t *testing.T) {
 	name := filepath.Base(os.Args[0])
 	folder := strings.TrimPrefix(env[0], "XDG_STATE_HOME=") + "/ethos/sessions/"
 	text := (&dial.Call{Dir: "/", Args: []string{"a"}}).AppendTo(nil)
-	three := []int{0, 1, 2}
+	three := []int{0, 1, 2, 0}
 	for what, c := range map[string]struct {
 		text []byte
 		fds  []int
@@ -225,7 +309,8 @@ func TestServeMalformed(t *testing.T) {
 		"nothing":           {nil, three},
 		"no streams":        {text, nil},
 		"two streams":       {text, three[:2]},
-		"four streams":      {text, append(slices.Clone(three), 1)},
+		"no directory":      {text, three[:3]},
+		"five":              {text, append(slices.Clone(three), 1)},
 		"no end":            {text[:len(text)-1], three},
 		"too few arguments": {[]byte("\x03/\x00a\x00b\x00"), three},
 		"a long number":     {bytes.Repeat([]byte{0xff}, 20), three},
@@ -254,7 +339,9 @@ func TestServeMalformed(t *testing.T) {
 		}
 		unix.Close(fd)
 	}
-	cmd := calling(t, env, nil)
+	cmd := calling(t, env, strings.NewReader(""))
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil || calls.Load() != 1 {
 		t.Errorf("%v, %d calls", err, calls.Load())
 	}

@@ -15,51 +15,122 @@ const Greeted = "\x01"
 // the work itself. A start of the program takes less.
 const callPatience = 20 * time.Millisecond
 
-// lost is the message of a call whose server ended before it did.
-const lost = ": error: the process of a session that evaluated the call ended before it\n"
+// The descriptors of a call are the standard streams and the working directory.
+const (
+	DirFD   = 3
+	CallFDs = 4
+)
 
-// lostStatus is the status then. An agent's hook blocks with it.
-const lostStatus = 2
+// BrokenPipe is the status of a call whose output nobody reads. The program is
+// then ended by SIGPIPE, as it would be.
+const BrokenPipe = 128 + byte(syscall.SIGPIPE)
+
+// refusedStatus is the status of a call of which it is not known how it ended. An
+// agent's hook blocks with it.
+const refusedStatus = 2
+
+// What a program says then.
+const (
+	lost     = ": error: the process of a session that evaluated the call ended before it\n"
+	signaled = ": error: a signal ended the call\n"
+)
 
 // Do has a server of a session do what a program would do with its arguments,
 // its environment, its directory and its standard streams. called is false if
 // nothing was passed: the program does it itself then. Else the standard input
 // and output of this process are closed, and status is the program's exit
-// status, whether the server has done it or has ended before.
+// status. If the server has ended before it was known, or answers is set and a
+// signal would end the program, it is one with which an agent's hook blocks.
 //
-// Calls with a terminal or without a stream are not passed. Do can be called
-// before the Go runtime has started: see [Buffer.Send].
-func (b *Buffer) Do(env []string, program string, args []string) (status int, called bool) {
-	var streams rights
-	for fd, kind := range Kinds([3]int{0, 1, 2}) {
-		if kind == Terminal || kind == Null {
+// Only pipes, sockets and regular files are passed, and nothing to a server whose
+// user namespace cannot be determined. Do can be called before the Go runtime has
+// started: see [Buffer.Send].
+func (b *Buffer) Do(env []string, program string, args []string, answers bool) (status int, called bool) {
+	var passed rights
+	for fd := range 3 {
+		if !passable(fd) {
 			return 0, false
 		}
-		streams.add(fd)
+		passed.add(fd)
 	}
 	c := Call{Dir: b.directory(), Args: args, Env: env}
 	if c.Dir == "" || c.size() > maxSent/2 {
 		return 0, false
 	}
+	dir := openHere()
+	if dir < 0 {
+		return 0, false
+	}
+	passed.add(dir)
 	fd := b.connect(env, program, ofCalls)
 	if fd < 0 {
+		closeFD(dir)
 		return 0, false
 	}
 	patience := syscall.NsecToTimespec(callPatience.Nanoseconds())
-	if !b.trusts(fd) || b.message(fd, &patience) != Greeted || !streams.send(fd, c.AppendTo(b.text[:0])) {
+	var signals signalFD
+	if !b.trusts(fd, true) || b.message(fd, &patience) != Greeted || !signals.open() || !passed.send(fd, c.AppendTo(b.text[:0])) {
+		signals.close()
+		closeFD(dir)
 		closeFD(fd)
 		return 0, false
 	}
 	closeFD(0)
 	closeFD(1) // whoever reads it does not wait for this process
-	if answer := b.message(fd, nil); len(answer) == 1 {
+	list := [2]pollFD{{fd: int32(fd), events: pollIn}, {fd: signals.fd, events: pollIn}}
+	poll(list[:], nil)
+	if list[0].revents == 0 {
+		if !answers {
+			signals.raise()
+		}
+		complain(program, signaled)
+		return refusedStatus, true
+	}
+	switch answer := b.message(fd, nil); {
+	case len(answer) != 1:
+		complain(program, lost)
+		return refusedStatus, true
+	case answer[0] == BrokenPipe:
+		kill(syscall.SIGPIPE) // it may be ignored
+		return refusedStatus, true
+	default:
 		return int(answer[0]), true
 	}
-	for _, part := range [...]string{program, lost} {
+}
+
+func complain(program, message string) {
+	for _, part := range [...]string{program, message} {
 		syscall.RawSyscall(syscall.SYS_WRITE, 2, uintptr(unsafe.Pointer(unsafe.StringData(part))), uintptr(len(part)))
 	}
-	return lostStatus, true
 }
+
+// passable reports whether a stream is passed. The program itself looks at
+// devices, such as terminals.
+func passable(fd int) bool {
+	var st syscall.Stat_t
+	_, _, errno := syscall.RawSyscall(sysFstat, uintptr(fd), uintptr(unsafe.Pointer(&st)), 0)
+	kind := st.Mode & syscall.S_IFMT
+	return errno == 0 && (kind == syscall.S_IFIFO || kind == syscall.S_IFSOCK || kind == syscall.S_IFREG)
+}
+
+// openHere opens the working directory if it can be searched, else it returns -1.
+func openHere() int {
+	const path = 0x200000 // O_PATH
+	here := [2]byte{'.'}
+	const executable = 1 // X_OK
+	at := uintptr(unsafe.Pointer(&here))
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_FACCESSAT, atCwd, at, executable); errno != 0 {
+		return -1
+	}
+	fd, _, errno := syscall.RawSyscall6(syscall.SYS_OPENAT, atCwd, at, path|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0, 0, 0)
+	if errno != 0 {
+		return -1
+	}
+	return int(fd)
+}
+
+// atCwd is AT_FDCWD.
+const atCwd = ^uintptr(99)
 
 // message waits for a message and returns it, "" at the end of the connection
 // and when the time is over.

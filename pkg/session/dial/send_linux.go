@@ -50,7 +50,7 @@ func (b *Buffer) Send(env []string, name string, argv []string) *Sent {
 		return nil
 	}
 	text := c.AppendRequest(b.text[:0])
-	if !b.trusts(fd) || !passed.send(fd, text) {
+	if !b.trusts(fd, false) || !passed.send(fd, text) {
 		closeFD(fd)
 		return nil
 	}
@@ -98,20 +98,20 @@ func lookup(env []string, name string) string {
 	return ""
 }
 
-// trusts is [Peer] with a peer whose user namespace need not be determined.
-func (b *Buffer) trusts(fd int) bool {
+// trusts is [Peer].
+func (b *Buffer) trusts(fd int, strict bool) bool {
 	own, errno := userNS(0, &b.own)
 	if errno != 0 {
 		return false
 	}
-	_, why, _ := examine(fd, false, own, &b.theirs)
+	_, why, _ := examine(fd, strict, own, &b.theirs)
 	return why == 0
 }
 
 // rights are the descriptors that come with a message: unix(7), SCM_RIGHTS.
 type rights struct {
 	header syscall.Cmsghdr
-	fds    [3]int32
+	fds    [CallFDs]int32
 	n      int32
 }
 
