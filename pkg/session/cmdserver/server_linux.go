@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -52,7 +53,19 @@ type server struct {
 	ended   bool
 	done    sync.Cond // a call has ended
 
-	running sync.Mutex // whoever holds it may change the working directory
+	running sync.Mutex   // whoever holds it may change the working directory
+	since   atomic.Int64 // when the run began that holds it, in nanoseconds; 0: none does
+}
+
+// overdue is how long a run may last before other callers do their own work. Most
+// take less than a millisecond; one that waits for a lock of its work space must
+// not hold up others.
+const overdue = 100 * time.Millisecond
+
+// stuck reports whether a run is overdue.
+func (s *server) stuck() bool {
+	since := s.since.Load()
+	return since != 0 && time.Since(time.Unix(0, since)) > overdue
 }
 
 // Serve serves calls on the program's socket in a directory until the end of a
@@ -204,7 +217,7 @@ func (s *server) finish() bool {
 // whatever ends here before that leaves it to its own process. If it is killed,
 // so is its call.
 func (s *server) serve(fd int, buffer []byte) {
-	if s.admit(fd) != nil || unix.Send(fd, []byte(dial.Greeted), unix.MSG_NOSIGNAL) != nil {
+	if s.stuck() || s.admit(fd) != nil || unix.Send(fd, []byte(dial.Greeted), unix.MSG_NOSIGNAL) != nil {
 		return
 	}
 	c, err := receive(fd, buffer)
@@ -238,6 +251,8 @@ func (s *server) serve(fd int, buffer []byte) {
 func (s *server) run(c *call, in io.Reader, out, errs io.Writer) (cli.Status, error) {
 	s.running.Lock()
 	defer s.running.Unlock()
+	s.since.Store(time.Now().UnixNano())
+	defer s.since.Store(0)
 	if err := unix.Fchdir(c.fds[dial.DirFD]); err != nil {
 		return 0, &fs.PathError{Op: "fchdir", Path: c.Dir, Err: err}
 	}

@@ -247,6 +247,29 @@ func TestServeKilled(t *testing.T) {
 	until("the call goes on", func() bool { return opened(t, pipe) == 2 })
 }
 
+// TestServeStuck: where a run does not end, other callers do their own work, and
+// those that were greeted before are served in the end.
+func TestServeStuck(t *testing.T) {
+	hold, holds := make(chan bool), make(chan bool, 10)
+	env, _ := served(t, func(*cli.System, []string) cli.Status { holds <- true; <-hold; return 3 })
+	first := calling(t, env, strings.NewReader(""))
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-holds
+	time.Sleep(2 * overdue)
+	if one := calling(t, env, strings.NewReader("")); one.Run() == nil || one.ProcessState.ExitCode() != notServed {
+		t.Errorf("meanwhile: %v", one.ProcessState)
+	}
+	close(hold)
+	if _ = first.Wait(); first.ProcessState.ExitCode() != 3 {
+		t.Errorf("the first: %v", first.ProcessState)
+	}
+	if one := calling(t, env, strings.NewReader("")); one.Run() == nil || one.ProcessState.ExitCode() != 3 {
+		t.Errorf("after it: %v", one.ProcessState)
+	}
+}
+
 // TestServeOutput: a caller whose output cannot be written, or is read by nobody,
 // does not succeed.
 func TestServeOutput(t *testing.T) {

@@ -57,16 +57,16 @@ func (b *Buffer) Do(env []string, program string, args []string, answers bool) (
 	if c.Dir == "" || c.size() > maxSent/2 {
 		return 0, false
 	}
+	fd := b.connect(env, program, ofCalls)
+	if fd < 0 {
+		return 0, false
+	}
 	dir := openHere()
 	if dir < 0 {
+		closeFD(fd)
 		return 0, false
 	}
 	passed.add(dir)
-	fd := b.connect(env, program, ofCalls)
-	if fd < 0 {
-		closeFD(dir)
-		return 0, false
-	}
 	patience := syscall.NsecToTimespec(callPatience.Nanoseconds())
 	var signals signalFD
 	if !b.trusts(fd, true) || b.message(fd, &patience) != Greeted || !signals.open() || !passed.send(fd, c.AppendTo(b.text[:0])) {
