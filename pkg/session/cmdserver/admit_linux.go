@@ -79,7 +79,7 @@ var (
 // admit examines the process at the other end of a connection, which waits. It
 // must be the program in the release that this process was started with, of the
 // same user, in the same namespaces and below the same root directory, with the
-// same rights.
+// same rights. This program must not have been replaced either.
 func (s *server) admit(fd int) error {
 	pid, err := dial.Peer(fd, true)
 	if err != nil {
@@ -102,13 +102,22 @@ func (s *server) admit(fd int) error {
 	if err != nil {
 		return err
 	}
-	if !os.SameFile(program, s.caller) || !program.ModTime().Equal(s.caller.ModTime()) || program.Size() != s.caller.Size() {
+	file, err := os.Stat(s.path)
+	if err != nil {
+		return err
+	}
+	if !same(program, s.caller) || !same(file, s.file) {
 		return errOther
 	}
 	if err := unix.PidfdSendSignal(lives, 0, nil, 0); err != nil { // another process may have got its number
 		return err
 	}
 	return nil
+}
+
+// same reports whether a file is still the one that it was.
+func same(now, then os.FileInfo) bool {
+	return os.SameFile(now, then) && now.ModTime().Equal(then.ModTime()) && now.Size() == then.Size()
 }
 
 // watch returns a descriptor of the process at the other end of a connection:

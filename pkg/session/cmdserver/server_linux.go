@@ -43,6 +43,8 @@ const (
 type server struct {
 	Program
 	caller fs.FileInfo // the program's file
+	path   string      // of this program
+	file   fs.FileInfo // which was there at the start
 	own    rights      // of this process
 	socket int
 
@@ -80,6 +82,12 @@ func Serve(ctx context.Context, p Program, dir *os.File, file io.Reader) error {
 		return err
 	}
 	if s.caller, err = os.Stat(path); err != nil {
+		return err
+	}
+	if s.path, err = os.Executable(); err != nil {
+		return err
+	}
+	if s.file, err = os.Stat(s.path); err != nil {
 		return err
 	}
 	if s.own, err = rightsOf("self"); err != nil {

@@ -42,8 +42,9 @@ const (
 // status. If the server has ended before it was known, or answers is set and a
 // signal would end the program, it is one with which an agent's hook blocks.
 //
-// Only pipes, sockets and regular files are passed, and nothing to a server whose
-// user namespace cannot be determined. Do can be called before the Go runtime has
+// Only pipes, sockets and regular files are passed, and the null device as
+// standard error, and nothing to a server whose user namespace cannot be
+// determined. Do can be called before the Go runtime has
 // started: see [Buffer.Send].
 func (b *Buffer) Do(env []string, program string, args []string, answers bool) (status int, called bool) {
 	var passed rights
@@ -105,12 +106,17 @@ func complain(program, message string) {
 }
 
 // passable reports whether a stream is passed. The program itself looks at
-// devices, such as terminals.
+// devices, such as terminals, but only writes to standard error.
 func passable(fd int) bool {
 	var st syscall.Stat_t
 	_, _, errno := syscall.RawSyscall(sysFstat, uintptr(fd), uintptr(unsafe.Pointer(&st)), 0)
-	kind := st.Mode & syscall.S_IFMT
-	return errno == 0 && (kind == syscall.S_IFIFO || kind == syscall.S_IFSOCK || kind == syscall.S_IFREG)
+	switch st.Mode & syscall.S_IFMT {
+	case syscall.S_IFIFO, syscall.S_IFSOCK, syscall.S_IFREG:
+		return errno == 0
+	case syscall.S_IFCHR:
+		return errno == 0 && fd == 2 && !isTerminal(fd)
+	}
+	return false
 }
 
 // openHere opens the working directory if it can be searched, else it returns -1.
