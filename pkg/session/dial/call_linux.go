@@ -12,8 +12,8 @@ import (
 const Greeted = "\x01"
 
 // callPatience is how long a call waits for [Greeted] before the program does
-// the work itself. A start of the program takes less.
-const callPatience = 20 * time.Millisecond
+// the work itself: long on a busy machine, and short for whoever waits for a hook.
+const callPatience = 100 * time.Millisecond
 
 // The descriptors of a call are the standard streams and the working directory.
 const (
