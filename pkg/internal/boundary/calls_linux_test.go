@@ -356,7 +356,7 @@ func TestCallsOfOthers(t *testing.T) {
 }
 
 // TestCallsFail: a call whose server dies is refused, and nothing waits for a
-// server that does not answer.
+// server that does not answer. After the next command there is another one.
 func TestCallsFail(t *testing.T) {
 	h := hooks(t)
 	event := fmt.Sprintf(bash, h.dir, "ls")
@@ -381,6 +381,10 @@ func TestCallsFail(t *testing.T) {
 		}
 		if got := h.gets(h.call(nil, c.program, c.flag, "claude"), event); got != alone {
 			t.Errorf("after that: %+v\nalone: %+v", got, alone)
+		}
+		h.must("run", "--session", "w", "--", "true")
+		if next := h.server(c.program); next == pid {
+			t.Error("the process that was killed serves")
 		}
 	}
 }
