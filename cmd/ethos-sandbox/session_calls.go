@@ -19,7 +19,8 @@ type callServers struct {
 	ended   bool
 }
 
-// take starts the servers that do not run, unless another session has them.
+// take starts the servers that were not started, or were killed, unless another
+// session has them.
 // Hooks work without: they start their programs.
 func (c *callServers) take() {
 	c.mu.Lock()
@@ -35,7 +36,7 @@ func (c *callServers) take() {
 		c.lock, c.running = lock, map[string]*cmdserver.Process{}
 	}
 	for _, program := range dial.Served() {
-		if p := c.running[program]; p != nil && !p.Ended() {
+		if p := c.running[program]; p != nil && !p.Killed() {
 			continue
 		}
 		if p, err := cmdserver.Start(program, c.lock.Folder); err == nil {

@@ -27,8 +27,8 @@ type Process struct{}
 // Start always fails here.
 func Start(string, *os.File) (*Process, error) { return nil, errors.New("sessions need Linux") }
 
-// Ended always says so here.
-func (*Process) Ended() bool { return true }
+// Killed never says so here.
+func (*Process) Killed() bool { return false }
 
 // End does nothing.
 func (*Process) End() {}

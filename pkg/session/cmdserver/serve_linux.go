@@ -26,8 +26,9 @@ func Command(ctx context.Context, sys *cli.System, p Program) error {
 
 // Process is a server that runs.
 type Process struct {
-	life *os.File      // the server ends with it
-	gone chan struct{} // closed at its end
+	life   *os.File      // the server ends with it
+	gone   chan struct{} // closed at its end
+	killed bool          // by a signal; valid once gone is closed
 }
 
 // Start starts the server of a program, for at most as long as this process
@@ -53,19 +54,21 @@ func Start(program string, folder *os.File) (*Process, error) {
 	if err != nil {
 		return nil, errors.Join(err, life.Close())
 	}
-	started := &Process{life, make(chan struct{})}
+	started := &Process{life: life, gone: make(chan struct{})}
 	go func() {
-		_, _ = p.Wait()
+		state, err := p.Wait()
+		started.killed = err == nil && !state.Exited()
 		close(started.gone)
 	}()
 	return started, nil
 }
 
-// Ended reports whether the server has ended.
-func (p *Process) Ended() bool {
+// Killed reports whether a signal has ended the server. One that has ended
+// otherwise cannot serve here.
+func (p *Process) Killed() bool {
 	select {
 	case <-p.gone:
-		return true
+		return p.killed
 	default:
 		return false
 	}
