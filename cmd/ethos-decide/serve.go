@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 
-	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
 	"ethos/pkg/session/cmdserver"
 )
@@ -15,8 +14,5 @@ type serveCmd struct{}
 
 // Run implements the command.
 func (*serveCmd) Run(ctx context.Context, sys *cli.System) error {
-	return cmdserver.Command(ctx, sys, cmdserver.Program{Name: "ethos-decide", Run: func(ctx context.Context, sys *cli.System, args []string) cli.Status {
-		ceiling.Forget()
-		return program(args).Run(ctx, sys, args)
-	}})
+	return cmdserver.Command(ctx, sys, "ethos-decide", program)
 }

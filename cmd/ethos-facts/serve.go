@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
 	"ethos/pkg/session/cmdserver"
 )
@@ -13,8 +12,5 @@ type serveCmd struct{}
 
 // Run implements the command.
 func (*serveCmd) Run(ctx context.Context, sys *cli.System) error {
-	return cmdserver.Command(ctx, sys, cmdserver.Program{Name: "ethos-facts", Run: func(ctx context.Context, sys *cli.System, args []string) cli.Status {
-		ceiling.Forget()
-		return program(args).Run(ctx, sys, args)
-	}})
+	return cmdserver.Command(ctx, sys, "ethos-facts", program)
 }

@@ -10,12 +10,14 @@
 // The package works as it is imported, so only this program imports it.
 package early
 
+import "ethos/pkg/session/dial"
+
 const program = "ethos-decide"
 
 // Plain reports whether a command line, with the program's own name, is one of
 // these. No option of them names a file.
 func Plain(args []string) bool {
-	if len(args) < 3 || !word(args[2]) {
+	if len(args) < 3 || !dial.Operand(args[2]) {
 		return false
 	}
 	if args[1] == "--mode" {
@@ -28,7 +30,7 @@ func Plain(args []string) bool {
 		switch rest[0] {
 		case "--confine", "--confine=ask", "--confine=allow", "--confine=no":
 		case "--session":
-			if rest = rest[1:]; len(rest) == 0 || !word(rest[0]) {
+			if rest = rest[1:]; len(rest) == 0 || !dial.Operand(rest[0]) {
 				return false
 			}
 		default:
@@ -37,6 +39,3 @@ func Plain(args []string) bool {
 	}
 	return true
 }
-
-// word reports whether an argument is no option.
-func word(arg string) bool { return arg != "" && arg[0] != '-' }

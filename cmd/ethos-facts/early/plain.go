@@ -10,6 +10,8 @@
 // The package works as it is imported, so only this program imports it.
 package early
 
+import "ethos/pkg/session/dial"
+
 const program = "ethos-facts"
 
 // Plain reports whether a command line, with the program's own name, is one of
@@ -17,12 +19,9 @@ const program = "ethos-facts"
 func Plain(args []string) bool {
 	switch {
 	case len(args) == 3 && args[1] == "--from":
-		return word(args[2]) && args[2] != "lines" && args[2] != "records"
+		return dial.Operand(args[2]) && args[2] != "lines" && args[2] != "records"
 	case len(args) == 5 && args[1] == "--mode" && args[3] == "--from":
-		return word(args[2]) && args[4] == "records"
+		return dial.Operand(args[2]) && args[4] == "records"
 	}
 	return false
 }
-
-// word reports whether an argument is no option.
-func word(arg string) bool { return arg != "" && arg[0] != '-' }

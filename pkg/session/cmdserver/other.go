@@ -10,14 +10,8 @@ import (
 	"ethos/pkg/cli"
 )
 
-// Program is what a server does for its callers.
-type Program struct {
-	Name string
-	Run  func(ctx context.Context, sys *cli.System, args []string) cli.Status
-}
-
 // Command refuses: sessions need Linux.
-func Command(context.Context, *cli.System, Program) error {
+func Command(context.Context, *cli.System, string, func([]string) cli.Program) error {
 	return cli.Errorf(cli.CannotEnforce, "leave it out: the program works without it", "sessions, which it is for, need Linux")
 }
 

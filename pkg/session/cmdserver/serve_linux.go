@@ -7,21 +7,26 @@ import (
 	"syscall"
 	"time"
 
+	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
 )
 
 // folderFD is the descriptor of the folder for sockets, which a server inherits.
 const folderFD = 3
 
-// Command is the command of a program that serves its calls for a session, until
-// the end of standard input.
-func Command(ctx context.Context, sys *cli.System, p Program) error {
+// Command is the command with which a program, given by its name and the function
+// that makes it for a command line, serves its calls for a session, until the end
+// of standard input. Each call reads the ceiling again.
+func Command(ctx context.Context, sys *cli.System, name string, program func(args []string) cli.Program) error {
 	syscall.CloseOnExec(folderFD)
 	dir := os.NewFile(folderFD, "inherited")
 	if info, err := dir.Stat(); err != nil || !info.IsDir() {
 		return cli.Errorf(cli.Usage, "ethos-sandbox session start starts a session", "serve is an internal command of sessions")
 	}
-	return Serve(ctx, p, dir, sys.Stdin)
+	return Serve(ctx, Program{Name: name, Run: func(ctx context.Context, sys *cli.System, args []string) cli.Status {
+		ceiling.Forget()
+		return program(args).Run(ctx, sys, args)
+	}}, dir, sys.Stdin)
 }
 
 // Process is a server that runs.

@@ -22,6 +22,9 @@ func CallSocket(program string) string { return callPrefix + program }
 
 const callPrefix = "."
 
+// Operand reports whether an argument is no option.
+func Operand(arg string) bool { return arg != "" && arg[0] != '-' }
+
 // maxName limits a name so that it stays below NAME_MAX with any of our file
 // extensions.
 const maxName = 64
