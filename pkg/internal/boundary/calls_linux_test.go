@@ -411,24 +411,3 @@ func TestCallsAtTheEnd(t *testing.T) {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
 }
-
-// TestCallsConfined: a session with no_new_privs serves no calls, because what
-// else restricts it is not visible. One without does: see hooks.
-func TestCallsConfined(t *testing.T) {
-	probetest.Need(t, probetest.UserNS)
-	l := &lodge{t, space(t)}
-	start := sandboxed(t, l.dir, "session", "start", "--name", "w", "--plain-git")
-	start.Args = append([]string{"setpriv", "--no-new-privs"}, start.Args...)
-	start.Path = "/usr/bin/setpriv"
-	if out, err := start.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	defer l.must("session", "end", "w")
-	l.must("run", "--session", "w", "--", "true")
-	time.Sleep(500 * time.Millisecond)
-	for _, program := range dial.Served() {
-		if pid, err := peer(filepath.Join(l.sockets(), dial.CallSocket(program)+dial.SocketEnding)); err == nil {
-			t.Errorf("process %d serves %s", pid, program)
-		}
-	}
-}
