@@ -179,7 +179,11 @@ func (h *hooked) gets(c *caller, input string) said {
 		_, _ = io.WriteString(c.in, input) // the program may not read it
 		c.in.Close()
 	}()
+	over := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
 	_ = c.cmd.Wait() // its status is returned
+	if !over.Stop() {
+		h.t.Fatalf("%q has not ended in %v", c.cmd.Args, patience)
+	}
 	return said{volatile.ReplaceAllString(<-c.collected, "…"), volatile.ReplaceAllString(c.errs.String(), "…"), c.cmd.ProcessState.ExitCode()}
 }
 
@@ -363,9 +367,7 @@ func TestCallsFail(t *testing.T) {
 	for _, c := range []struct{ program, flag string }{{"ethos-facts", "--from"}, {"ethos-decide", "--reply"}} {
 		pid := h.server(c.program)
 		alone := h.gets(h.call(nil, c.program, c.flag+"=claude"), event)
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		h.stop(pid)
 		if got := h.gets(h.call(nil, c.program, c.flag, "claude"), event); got != alone {
 			t.Errorf("stopped: %+v\nalone: %+v", got, alone)
 		}

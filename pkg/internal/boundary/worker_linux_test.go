@@ -210,9 +210,7 @@ func TestWorkerKilled(t *testing.T) {
 		t.Fatal(a.Error)
 	}
 	pid := insideOf(t, w.cmd.Process.Pid)
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	(&lodge{t, dir}).stop(pid)
 	left := map[string]bool{}
 	for i := range 5 {
 		id := strconv.Itoa(i)

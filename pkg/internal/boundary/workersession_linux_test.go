@@ -60,7 +60,8 @@ func TestWorkerInSession(t *testing.T) {
 	}
 }
 
-// stop stops every thread of a process, and waits until they are.
+// stop stops every thread of a process, and waits until they are: the first that
+// receives the signal stops the others, which may still answer somebody.
 func (l *lodge) stop(pid int) {
 	l.t.Helper()
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
