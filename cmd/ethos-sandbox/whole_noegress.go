@@ -74,6 +74,7 @@ func become(ctx context.Context, sys *cli.System, kind cli.Kind) error {
 	if err := ctx.Err(); err != nil { // a signal that was caught: the program after this one does not get it
 		return err
 	}
+	sandbox.Release()
 	err := cli.BecomeWith(sys, whole, os.Args[1:]...)
 	if fault := (*cli.Error)(nil); kind == cli.Runner && errors.As(err, &fault) {
 		fault.Status = cli.Refused

@@ -17,6 +17,10 @@ func before(args, env []string) (status int, over bool)
 // tried may be set before the Go runtime starts, so its initial value is zero.
 var tried bool
 
+// BeforeRuntime reports whether the Go runtime has not started when before is
+// called, and not only the other packages are not initialised.
+func BeforeRuntime() bool { return tried }
+
 func init() {
 	if tried {
 		return

@@ -4,7 +4,8 @@ import (
 	"time"
 	_ "unsafe" // for go:linkname
 
-	_ "ethos/pkg/entry" // calls before
+	"ethos/pkg/entry" // calls before
+	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/session/dial"
 )
 
@@ -27,6 +28,9 @@ var (
 func before(args, env []string) (status int, over bool) {
 	name, argv, ok := Plain(args)
 	if !ok {
+		if entry.BeforeRuntime() && clones(args) {
+			steps.Prefork(args)
+		}
 		return 0, false
 	}
 	sent = buffer.Send(env, name, argv)
@@ -39,4 +43,22 @@ func Take() *dial.Sent {
 	s := sent
 	sent = nil
 	return s
+}
+
+// clones reports whether a command line has a boundary of its own made: it is a
+// run outside of any session.
+func clones(args []string) bool {
+	if len(args) < 2 || args[1] != "run" {
+		return false
+	}
+	const session = "--session"
+	for _, word := range args[2:] {
+		switch {
+		case word == "--":
+			return true
+		case len(word) >= len(session) && word[:len(session)] == session:
+			return false
+		}
+	}
+	return false
 }

@@ -23,16 +23,14 @@ func TestBeforeTheRuntime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, does := range map[string]string{
-		"ethos-facts": "ethos/pkg/session/dial.(*Buffer).Do", "ethos-decide": "ethos/pkg/session/dial.(*Buffer).Do",
-		"ethos-sandbox": "ethos/pkg/session/dial.(*Sent).Succeeds",
-	} {
+	const call, request, init = "ethos/pkg/session/dial.(*Buffer).Do", "ethos/pkg/session/dial.(*Sent).Succeeds", "ethos/pkg/sandbox/kernel/steps.(*machine).runInit"
+	for name, does := range map[string][]string{"ethos-facts": {call}, "ethos-decide": {call}, "ethos-sandbox": {request, init}} {
 		t.Run(name, func(t *testing.T) { needsNoRuntime(t, filepath.Join(filepath.Dir(exe), name), does) })
 	}
 }
 
-// needsNoRuntime examines a program. does is a function that it calls early.
-func needsNoRuntime(t *testing.T, exe, does string) {
+// needsNoRuntime examines a program. does are functions that it calls early.
+func needsNoRuntime(t *testing.T, exe string, does []string) {
 	image := imageOf(t, exe)
 	if at := image.symbolAt(image.Entry); at != entryPoint && at != entryPoint+".abi0" {
 		t.Fatalf("the program starts at %q", at)
@@ -46,7 +44,8 @@ func needsNoRuntime(t *testing.T, exe, does string) {
 	const lookup = "ethos/pkg/session/dial.(*Buffer).connect.func1"
 	values := map[string]string{"ethos/pkg/statedir.place": lookup, "ethos/pkg/statedir.(*PathBuffer).Sockets": lookup}
 	// The variables that are used; zero is their right value at the start.
-	variables := regexp.MustCompile(`^(ethos/pkg/entry\.(args|env|tried)|ethos/cmd/ethos-[a-z]+/early\.(buffer|sent)|runtime\.writeBarrier|goroutine|thread)$`)
+	// fromSlot is only pointed to.
+	variables := regexp.MustCompile(`^(ethos/pkg/entry\.(args|env|tried)|ethos/cmd/ethos-[a-z]+/early\.(buffer|sent)|ethos/pkg/sandbox/kernel/steps\.(preforked|delivery|fromSlot)|runtime\.writeBarrier|goroutine|thread)$`)
 	from := map[string]string{entryPoint: "the kernel"}
 	for todo := []string{entryPoint}; len(todo) > 0; todo = todo[1:] {
 		f := functions[todo[0]]
@@ -76,7 +75,8 @@ func needsNoRuntime(t *testing.T, exe, does string) {
 			todo = append(todo, callee)
 		}
 	}
-	if len(from) < 20 || from[does] == "" || from["ethos/pkg/statedir.(*PathBuffer).open"] == "" {
+	missing := func(name string) bool { return from[name] == "" }
+	if len(from) < 20 || slices.ContainsFunc(append(does, "ethos/pkg/statedir.(*PathBuffer).open"), missing) {
 		t.Errorf("only these were found: %v", from)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -101,7 +100,7 @@ func statBeneath(root int, path string, resolve uint64, st *unix.Stat_t) error {
 // Steps make the launcher. They come last, when all controls have added their filters.
 func (c *bubblewrap) Steps(at Phase, p *Program) {
 	if at == Finalize {
-		p.Launcher = &steps.Launcher{Path: c.program.Path, Arguments: c.arguments, Pass: append(slices.Clone(c.Streams[:]), c.Job.Plan.Descriptors...)}
+		p.Launcher = &steps.Launcher{Path: c.program.Path, Arguments: c.arguments}
 	}
 }
 

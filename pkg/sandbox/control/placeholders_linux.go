@@ -195,6 +195,7 @@ func (g *placeholders) Steps(at Phase, p *Program) {
 	journal := p.Slots.New()
 	take := step("placeholders", "fcntl", unix.SYS_FCNTL, plan.JournalName, steps.Int(int(g.journal.Fd())), steps.Int(unix.F_DUPFD_CLOEXEC), steps.Int(3))
 	take.Save = journal
+	p.Pass = append(p.Pass, int(g.journal.Fd()))
 	p.Init, p.Keep = append(p.Init, take), append(p.Keep, journal)
 	pool := p.Slots.New()
 	p.Init = append(p.Init, openDir(filepath.Join(g.Plan.Own, poolName), pool))

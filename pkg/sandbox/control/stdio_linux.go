@@ -77,6 +77,7 @@ func (c *stdio) Steps(at Phase, p *Program) {
 	if at != Streams {
 		return
 	}
+	p.Pass = append(append(p.Pass, c.Streams[:]...), c.Plan.Descriptors...)
 	for i, fd := range c.Streams {
 		if again := c.machine.device(fd).steps(i, &p.Slots, steps.Str); again != nil {
 			p.Command = append(p.Command, again...)

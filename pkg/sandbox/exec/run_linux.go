@@ -24,8 +24,11 @@ func Run(ctx context.Context, p *plan.Plan, io IO) (Outcome, error) {
 	return (&Runner{Plan: p, IO: io}).Run(ctx)
 }
 
-// Release frees what is kept between runs. No run may be in progress.
-func Release() { control.Release() }
+// Release frees what is kept between runs, and what was made for one that does not come. No run may be in progress.
+func Release() {
+	control.Release()
+	steps.Discard()
+}
 
 // Runner is one run of a plan. Tamper is for tests: it changes the calls before they are made.
 type Runner struct {

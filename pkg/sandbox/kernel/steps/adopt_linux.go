@@ -1,7 +1,7 @@
 package steps
 
 import (
-	"fmt"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -12,6 +12,9 @@ import (
 type insideHead struct {
 	fromSlot                         unsafe.Pointer // that of the process that wrote it
 	init, command, finalize, cleanup []Step
+	slots                            []int32 // as in a machine
+	keepSlots                        [maxKept]int32
+	ignored                          uint64 // as in a preforked init
 }
 
 // insideBase is the address of such an image in both processes: low enough for
@@ -26,18 +29,26 @@ const insideBase = 0x20_0000_0000 >> (32 * (1 - ^uintptr(0)>>63)) // on 32-bit s
 // Numbers in the bytes are those of this machine: both processes run the same
 // executable, so all structs have the same layout.
 func (p *Program) image() ([]byte, error) {
-	i := &Image{base: unsafe.Add(nil, insideBase), bytes: make([]byte, unsafe.Sizeof(insideHead{}), 64<<10)}
-	head := insideHead{fromSlot: unsafe.Pointer(&fromSlot)}
+	all, longest := 0, 0
+	for _, list := range [][]Step{p.Init, p.Command, p.Finalize, p.Cleanup} {
+		all, longest = all+len(list), max(longest, len(list))
+	}
+	i := &Image{base: unsafe.Add(nil, insideBase)}
+	i.bytes = make([]byte, unsafe.Sizeof(insideHead{}), 8<<10+all*int(unsafe.Sizeof(Step{}))*5/4) // growing copies it
+	for _, list := range [][]Step{p.Init, p.Command, p.Finalize, p.Cleanup} {
+		i.share(list)
+	}
+	m := newMachine(p, -1, -1)
+	head := insideHead{fromSlot: unsafe.Pointer(&fromSlot), keepSlots: m.keepSlots, ignored: ignored()}
+	head.slots = unsafe.Slice((*int32)(i.put(bytesOf(m.slots))), len(m.slots))
+	list := make([]Step, 0, longest)
 	for _, part := range []struct {
 		from []Step
 		to   *[]Step
 	}{{p.Init, &head.init}, {p.Command, &head.command}, {p.Finalize, &head.finalize}, {p.Cleanup, &head.cleanup}} {
-		list := make([]Step, len(part.from))
+		list = list[:0]
 		for n := range part.from {
-			var err error
-			if list[n], err = i.adopt(part.from[n]); err != nil {
-				return nil, err
-			}
+			list = append(list, i.adopt(part.from[n]))
 		}
 		if len(list) > 0 {
 			*part.to = unsafe.Slice((*Step)(i.put(bytesOf(list))), len(list))
@@ -50,11 +61,25 @@ func (p *Program) image() ([]byte, error) {
 	return i.bytes, nil
 }
 
+// share copies what steps compare into the image, where the calls that fill it
+// in find it too.
+func (i *Image) share(list []Step) {
+	for n := range list {
+		if same := list[n].Same; same != nil && i.shared[unsafe.Pointer(same)] == nil {
+			if i.shared == nil {
+				i.shared = map[unsafe.Pointer]unsafe.Pointer{}
+			}
+			at := i.put(bytesOf(same[:]))
+			i.shared[unsafe.Pointer(&same[0])], i.shared[unsafe.Pointer(&same[1])] = at, unsafe.Add(at, unsafe.Sizeof(same[0]))
+		}
+	}
+}
+
 // adopt returns a copy of a step, with all of its memory in the image. Names
 // are for people and stay here: an error comes back as the index of a step.
-func (i *Image) adopt(s Step) (Step, error) {
+func (i *Image) adopt(s Step) Step {
 	if s.Same != nil {
-		return s, fmt.Errorf("%s: %s compares files, which only a copy of this process can", s.Stage, s.Call)
+		s.Same = (*[2]syscall.Stat_t)(i.shared[unsafe.Pointer(s.Same)])
 	}
 	for n, a := range s.Args {
 		switch {
@@ -67,6 +92,8 @@ func (i *Image) adopt(s Step) (Step, error) {
 			s.Args[n] = i.Filter((*unix.SockFprog)(a.ptr))
 		case a.value == isStrings:
 			s.Args[n] = i.Strings(stringsAt(a.ptr))
+		case i.shared[a.ptr] != nil:
+			s.Args[n] = Arg{value: a.value, ptr: i.shared[a.ptr]}
 		default:
 			to := i.put(unsafe.Slice((*byte)(a.ptr), a.value))
 			if at := uintptr(unsafe.Pointer(s.Fill)) - uintptr(a.ptr); s.Fill != nil && at < a.value {
@@ -77,7 +104,7 @@ func (i *Image) adopt(s Step) (Step, error) {
 	}
 	s.Stage, s.Call, s.Object = "", "", ""
 	s.Tolerate, s.Ignore = i.errnos(s.Tolerate), i.errnos(s.Ignore)
-	return s, nil
+	return s
 }
 
 // stringsAt returns the strings of [Strings].

@@ -26,6 +26,7 @@ type Image struct {
 	prepared []Step
 	named    []Step // the same steps, with their names for people
 	large    bool
+	shared   map[unsafe.Pointer]unsafe.Pointer // where memory is that several steps use: see [Image.share]
 }
 
 // imageHead is the start of an image.

@@ -111,8 +111,8 @@ func renumber(channel int, fds []int, numbers []int64) (int, error) {
 // When this process ends, it is the first one of the namespace, and the kernel
 // kills all others in it: pid_namespaces(7).
 func becomeParent(head *insideHead, channel int) error {
-	p := &Program{Init: head.init, Command: head.command, Finalize: head.finalize, Cleanup: head.cleanup}
-	m := newMachine(p, channel, -1)
+	m := newMachine(&Program{}, channel, -1)
+	m.load(head, int32(channel))
 	args := &cloneArgs{exitSignal: uint64(unix.SIGCHLD)}
 	syscall.ForkLock.Lock()
 	pid, errno := clone(m, args, new(int32))

@@ -23,9 +23,6 @@ type Launcher struct {
 	// to execute and its own, and files. The launcher has these as the
 	// descriptors from first on; they are closed when it has been started.
 	Arguments func(inside []string, first int) (argv []string, files []*os.File, err error)
-	// Pass lists descriptors of this process that init and the command have
-	// under the same numbers.
-	Pass []int
 }
 
 // LaunchError means that a launcher did not get as far as this program.
@@ -51,7 +48,6 @@ func (e *LaunchError) Unwrap() error { return e.Err }
 type launched struct {
 	name   string
 	image  []byte
-	pass   []int
 	errors *os.File      // standard error of the launcher
 	begun  bool          // this program runs inside
 	over   chan struct{} // ends the thread that started it
@@ -80,7 +76,7 @@ func launch(p *Program) (*Process, error) {
 		return nil, err
 	}
 	defer unix.Close(pair[1])
-	started := &Process{channel: pair[0], program: p, launched: &launched{name: l.Path, image: image, pass: l.Pass, over: make(chan struct{})}}
+	started := &Process{channel: pair[0], program: p, launched: &launched{name: l.Path, image: image, over: make(chan struct{})}}
 	runtime.LockOSThread() // until Wait
 	if err := started.execute(l, p.CgroupFD, pair[1]); err != nil {
 		runtime.UnlockOSThread()
@@ -153,25 +149,30 @@ func (p *Process) onOwnThread(path string, argv []string, attr *syscall.ProcAttr
 // reported that it runs. One message carries at most 253 descriptors:
 // SCM_MAX_FD, unix(7).
 func (p *Process) feed() error {
-	l := p.launched
-	l.begun = true
+	p.launched.begun = true
+	err := p.pass(p.launched.image)
+	p.launched.image = nil
+	return err
+}
+
+// pass sends the image of the program, and the descriptors that the calls need.
+func (p *Process) pass(image []byte) error {
 	fd, err := unix.MemfdCreate("image", unix.MFD_CLOEXEC)
 	if err != nil {
 		return fmt.Errorf("image of a run: memfd_create: %w", err)
 	}
 	defer unix.Close(fd)
-	if n, err := unix.Write(fd, l.image); err != nil || n != len(l.image) {
-		return fmt.Errorf("image of a run: %d of %d bytes written: %w", n, len(l.image), err)
+	if n, err := unix.Write(fd, image); err != nil || n != len(image) {
+		return fmt.Errorf("image of a run: %d of %d bytes written: %w", n, len(image), err)
 	}
-	numbers := []int64{int64(len(l.image))}
+	numbers := []int64{int64(len(image))}
 	rights := []int{fd}
-	for _, n := range l.pass {
+	for _, n := range p.program.Pass {
 		numbers, rights = append(numbers, int64(n)), append(rights, n)
 	}
 	if err := unix.Sendmsg(p.channel, bytesOf(numbers), unix.UnixRights(rights...), nil, unix.MSG_NOSIGNAL); err != nil {
 		return fmt.Errorf("channel to the child: sendmsg: %w", err)
 	}
-	l.image = nil
 	return nil
 }
 

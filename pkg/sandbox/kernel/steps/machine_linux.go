@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"os"
 	"syscall"
 	"unsafe"
 
@@ -90,7 +91,7 @@ func (m *machine) grow(s Slot) {
 }
 
 func newMachine(p *Program, channel, parentEnd int) *machine {
-	m := &machine{allSigs: ^uint64(0), argv: arguments(), parentEnd: int32(parentEnd)}
+	m := &machine{allSigs: ^uint64(0), argv: arguments(os.Args), parentEnd: int32(parentEnd)}
 	m.grow(Channel)
 	m.init, m.command, m.finalize, m.cleanup = p.Init, p.Command, p.Finalize, p.Cleanup
 	m.subreaper = p.Subreaper
@@ -103,6 +104,16 @@ func newMachine(p *Program, channel, parentEnd int) *machine {
 	}
 	m.channel, m.slots[Channel] = int32(channel), int32(channel)
 	return m
+}
+
+// load makes the machine run what an image says.
+//
+//go:nosplit
+//go:norace
+func (m *machine) load(h *insideHead, channel int32) {
+	m.init, m.command, m.finalize, m.cleanup = h.init, h.command, h.finalize, h.cleanup
+	m.slots, m.keepSlots = h.slots, h.keepSlots
+	m.channel, m.slots[Channel] = channel, channel
 }
 
 // must runs steps, and ends this process if one fails.

@@ -38,6 +38,10 @@ type Program struct {
 	// killed, Cleanup does not run.
 	Cleanup []Step
 	Keep    []Slot // descriptors that Cleanup needs; at most 250
+	// Pass lists the descriptors of this process that the calls name, or that
+	// the command is to have under the same numbers. A clone has all of them;
+	// a process that has no copy of this one gets these, at most 252.
+	Pass []int
 }
 
 // Part names one of the arrays of a Program.

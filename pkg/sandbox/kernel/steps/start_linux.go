@@ -39,16 +39,34 @@ type cloneArgs struct {
 	flags, pidfd, childTID, parentTID, exitSignal, stack, stackSize, tls, setTID, setTIDSize, cgroup uint64
 }
 
-// Start clones the child and returns at once. The error is a [*CloneError] if
+// Start clones the child, or takes the one that [Prefork] has cloned, and returns
+// at once. The error is a [*CloneError] if
 // the kernel refused the clone, a [*StepError] if it refused the maps, and a
 // [*LaunchError] if a launcher could not be started. On an error nothing is
 // left running. EPERM from the clone usually means that the machine forbids
 // user namespaces to ordinary users, ENOSPC that a limit of /proc/sys/user is
 // reached, EAGAIN the limit on processes: clone(2), namespaces(7).
 func Start(p *Program) (*Process, error) {
+	started := takePreforked(p)
 	if p.Launcher != nil {
 		return launch(p)
 	}
+	if started == nil {
+		var err error
+		if started, err = cloneInit(p); err != nil {
+			return nil, err
+		}
+	}
+	if err := started.mapped(); err != nil {
+		started.Kill()
+		started.Wait()
+		return nil, err
+	}
+	return started, nil
+}
+
+// cloneInit clones an init with its program.
+func cloneInit(p *Program) (*Process, error) {
 	pair, err := channelPair()
 	if err != nil {
 		return nil, err
@@ -90,11 +108,6 @@ func Start(p *Program) (*Process, error) {
 	started := &Process{PID: int(pid), pidfd: int(*pidfd), channel: pair[0], program: p}
 	if m.spawner != nil {
 		started.region = m.spawner.region
-	}
-	if err := started.mapped(); err != nil {
-		started.Kill()
-		started.Wait()
-		return nil, err
 	}
 	return started, nil
 }
