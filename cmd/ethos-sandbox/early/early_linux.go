@@ -22,7 +22,8 @@ var (
 )
 
 // before requests a command, and reports whether it is over. If nothing was
-// requested, main tries it again and says what is wrong.
+// requested, main tries it again and says what is wrong. For a command that is
+// not one in a session, it has init cloned.
 //
 //go:linkname before ethos/pkg/entry.before
 func before(args, env []string) (status int, over bool) {
@@ -35,14 +36,6 @@ func before(args, env []string) (status int, over bool) {
 	}
 	sent = buffer.Send(env, name, argv)
 	return 0, sent != nil && sent.Succeeds(patience)
-}
-
-// Take returns the connection on which the command was requested, the first
-// time; else nil.
-func Take() *dial.Sent {
-	s := sent
-	sent = nil
-	return s
 }
 
 // clones reports whether a command line has a boundary of its own made: it is a
@@ -61,4 +54,12 @@ func clones(args []string) bool {
 		}
 	}
 	return false
+}
+
+// Take returns the connection on which the command was requested, the first
+// time; else nil.
+func Take() *dial.Sent {
+	s := sent
+	sent = nil
+	return s
 }

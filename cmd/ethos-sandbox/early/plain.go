@@ -8,6 +8,9 @@
 // follows the command as any other: it parses the command line, takes over the
 // connection, relays streams and signals.
 //
+// It also has the init of a run outside of any session cloned, if the runtime has
+// not started: docs/decisions/0063-init-before-the-runtime.md.
+//
 // The package works as it is imported, so only this program imports it. See
 // docs/decisions/0061-a-request-before-the-runtime.md.
 package early

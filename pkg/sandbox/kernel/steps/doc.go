@@ -30,6 +30,11 @@
 // confined. For each [Process.Spawn] it clones a process that inherits its
 // confinement, interprets the calls of an [Image] and ends in execve.
 //
+// # Preforking
+//
+// [Prefork] clones an init before the Go runtime starts, and [Start] passes the
+// calls to it if it fits: docs/decisions/0063-init-before-the-runtime.md.
+//
 // # Launchers
 //
 // With [Program.Launcher], another program makes the namespaces and executes
@@ -41,6 +46,7 @@
 // Linux only. [Start] and the methods of [Process], except [Process.Signal] and
 // [Process.Kill], must be called from one goroutine. [Start] locks it to its
 // thread until [Process.Wait], because prctl(2) PR_SET_PDEATHSIG refers to the
-// death of the parent's thread. Linux 5.9 is needed for close_range(2), 5.7 for
+// death of the parent's thread; that of a preforked init is the first thread,
+// which lives as long as the process. Linux 5.9 is needed for close_range(2), 5.7 for
 // a cgroup (clone3(2), CLONE_INTO_CGROUP).
 package steps
