@@ -23,8 +23,13 @@ func ScanOptions(settings []string, kept, memory string) treescan.Options {
 		InterestID: "git env own " + strings.Join(settings, " "),
 		Skip:       func(path string) bool { return path == kept || path == inGit },
 		Memory:     memory,
+		Spares:     worthWriting,
 	}
 }
+
+// worthWriting is how many directories are listed in the time that writing a
+// memory takes. The directories of a small work space change with each run.
+const worthWriting = 64
 
 // keptInGit is where the sandbox keeps caches in a workspace without a
 // directory of ethos. Git gives no file in a git directory this name.

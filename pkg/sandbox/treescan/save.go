@@ -51,10 +51,10 @@ func (t *Tree) encoded() *memory {
 
 // Save writes the memory for the next process, and creates the directories
 // above the file. It does nothing if no file is configured, or if the next scan
-// would gain less than writing costs. It removes memories in the same folder
-// that no scan uses any more, because the machine has rebooted since.
+// would gain less than writing costs. The first time, it removes memories in the
+// same folder that no scan uses any more, because the machine has rebooted since.
 func (t *Tree) Save() error {
-	if t.options.Memory == "" || !t.gains(t.unsaved()) || t.at.boot == "" {
+	if fresh := t.unsaved(); t.options.Memory == "" || fresh < t.options.Spares || !t.gains(fresh) || t.at.boot == "" {
 		return nil
 	}
 	var data []byte
@@ -70,7 +70,9 @@ func (t *Tree) Save() error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	t.at.prune(dir)
+	if t.old == nil {
+		t.at.prune(dir)
+	}
 	f, err := os.CreateTemp(dir, unfinished+"*")
 	if err != nil {
 		return err

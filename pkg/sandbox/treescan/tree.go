@@ -64,6 +64,9 @@ type Options struct {
 	Skip func(path string) bool
 	// Memory is the file of the memory; "" for none.
 	Memory string
+	// Spares is how many directories a new memory must spare the next scan to
+	// be written.
+	Spares int
 
 	coarse  func() timestamp // in tests, the clock that inodes are stamped with
 	workers int              // in tests, the number of workers
