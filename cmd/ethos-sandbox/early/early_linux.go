@@ -5,7 +5,6 @@ import (
 	_ "unsafe" // for go:linkname
 
 	"ethos/pkg/entry" // calls before
-	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/session/dial"
 )
 
@@ -30,7 +29,7 @@ func before(args, env []string) (status int, over bool) {
 	name, argv, ok := Plain(args)
 	if !ok {
 		if entry.BeforeRuntime() && clones(args) {
-			steps.Prefork(args)
+			prefork(args)
 		}
 		return 0, false
 	}

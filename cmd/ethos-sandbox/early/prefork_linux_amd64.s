@@ -1,0 +1,1 @@
+// A package with a function that is defined elsewhere needs a file of assembly.
