@@ -56,6 +56,7 @@ func (*runCmd) Kind() cli.Kind { return cli.Runner }
 
 // Run runs the command with this process's own streams.
 func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
+	defer sandbox.Release()
 	argv, err := behindDashes(c.Argv, cli.Refused)
 	if err != nil {
 		return err

@@ -127,20 +127,27 @@ func TestPreforkEnds(t *testing.T) {
 		args   []string
 		status int
 	}{
-		"refused":   {[]string{"run", "--ro", "/nonexistent/x", "--", "true"}, 125},
-		"mistaken":  {[]string{"run", "--nosuch", "--", "true"}, 125},
-		"described": {[]string{"run", "--help", "--", "true"}, 0},
-		"becoming":  {[]string{"run", "--allow-domain", "example.com", "--", "true"}, 0},
-		"not found": {[]string{"run", "--", "/nonexistent"}, 127},
-		"done":      {[]string{"run", "--", "true"}, 0},
+		"refused":    {[]string{"run", "--ro", "/nonexistent/x", "--", "true"}, 125},
+		"mistaken":   {[]string{"run", "--nosuch", "--", "true"}, 125},
+		"shown":      {[]string{"run", "--dry-run", "--", "true"}, 0},
+		"no network": {[]string{"run", "--net", "host", "--", "true"}, 0},
+		"described":  {[]string{"run", "--help", "--", "true"}, 0},
+		"becoming":   {[]string{"run", "--allow-domain", "example.com", "--", "true"}, 0},
+		"not found":  {[]string{"run", "--", "/nonexistent"}, 127},
+		"done":       {[]string{"run", "--", "true"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mark := "ETHOS_TEST_MARK=" + t.TempDir()
 			cmd := sandboxed(t, dir, c.args...)
 			cmd.Env = append(cmd.Env, mark)
-			if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != c.status {
-				t.Errorf("%v: %s", cmd.ProcessState, out)
+			name := filepath.Join(t.TempDir(), "lock")
+			cmd.ExtraFiles = []*os.File{locked(t, name)}
+			out, err := cmd.CombinedOutput()
+			if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != c.status {
+				t.Errorf("%v: %s", err, out)
 			}
+			cmd.ExtraFiles[0].Close()
+			locked(t, name)
 			noneWith(t, dir, mark)
 		})
 	}
@@ -163,6 +170,20 @@ func TestPreforkEnds(t *testing.T) {
 	})
 }
 
+// locked opens a file and locks it.
+func locked(t *testing.T, name string) *os.File {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		t.Errorf("what the program had open is still open: %v", err)
+	}
+	return f
+}
+
 // noneWith waits until no process has a variable in the environment with which
 // it was started.
 func noneWith(t *testing.T, dir, mark string) {
@@ -174,6 +195,24 @@ func noneWith(t *testing.T, dir, mark string) {
 			return bytes.Contains(text, []byte(mark+"\x00"))
 		})
 	})
+}
+
+// TestPreforkDescriptors: a command has its descriptors whatever their numbers
+// are, below the limit and where the calls use numbers of their own.
+func TestPreforkDescriptors(t *testing.T) {
+	probetest.Need(t, probetest.UserNS, "command:bash")
+	exe, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ limit, fd int }{{1024, 3}, {1024, 4}, {1024, 5}, {1024, 900}, {1024, 901}, {1024, 903}, {1024, 1016}, {1024, 1020}, {1024, 1023}, {128, 124}, {128, 125}, {128, 127}} {
+		cmd := sandboxed(t, space(t))
+		script := fmt.Sprintf(`ulimit -n %d; exec %d<<<passed; exec "$0" run --fd %[2]d -- bash -c 'cat <&%[2]d'`, c.limit, c.fd)
+		cmd.Path, cmd.Args = "/bin/bash", []string{"bash", "-c", script, exe}
+		if out, err := cmd.CombinedOutput(); string(out) != "passed\n" {
+			t.Errorf("%+v: %v: %s", c, err, out)
+		}
+	}
 }
 
 // state prints what a process has of those that started it, for itself and for
@@ -244,6 +283,21 @@ func TestPreforkWithoutStreams(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 7 || strings.Trim(string(out), "0\n") != "" {
 			t.Errorf("%s: %v: %s", missing, err, out)
 		}
+	}
+}
+
+// TestPreforkIsCounted: an init that does not fit has made room for the next one.
+func TestPreforkIsCounted(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	exe, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := sandboxed(t, space(t))
+	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `echo 1 >/proc/sys/user/max_user_namespaces && exec "$0" run --net host -- true`, exe}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS, UidMappings: []syscall.SysProcIDMap{{Size: 1}}, GidMappings: []syscall.SysProcIDMap{{Size: 1}}}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

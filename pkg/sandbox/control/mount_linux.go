@@ -108,7 +108,7 @@ func (c *root) Steps(at Phase, p *Program) {
 		p.Command = append(p.Command, step("mount", "chdir", unix.SYS_CHDIR, dir, steps.Str(dir)))
 	case c.Wrapped:
 	case at == InitRoot:
-		built := mount.Steps(p.Init, c.Mounts, mount.Options{ScratchBytes: c.Job.Plan.ScratchBytes, ProcFiles: c.Job.Plan.ProcFiles, OpenFiles: c.machine.limit(limits.OpenFiles).Soft}, &p.Slots)
+		built := mount.Steps(p.Init, c.Mounts, mount.Options{ScratchBytes: c.Job.Plan.ScratchBytes, ProcFiles: c.Job.Plan.ProcFiles, OpenFiles: c.machine.limit(limits.OpenFiles).Soft, Declared: c.Job.Plan.Descriptors}, &p.Slots)
 		p.Init, p.Trees, c.umask = built.Steps, built.Trees, built.Umask
 	case at == Place:
 		dir := c.Job.Plan.Dir

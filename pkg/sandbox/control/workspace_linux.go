@@ -120,7 +120,7 @@ func (c *workspace) Steps(at Phase, p *Program) {
 		return
 	}
 	for i, root := range c.View.Roots {
-		p.Init = mount.View(p.Init, root.Path, c.View.Upper(i), c.View.Work(i), c.machine.limit(limits.OpenFiles).Soft, &p.Slots)
+		p.Init = mount.View(p.Init, root.Path, c.View.Upper(i), c.View.Work(i), c.machine.limit(limits.OpenFiles).Soft, c.Job.Plan.Descriptors, &p.Slots)
 	}
 }
 

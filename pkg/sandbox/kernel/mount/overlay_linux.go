@@ -1,6 +1,8 @@
 package mount
 
 import (
+	"math"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -15,12 +17,17 @@ import (
 // path could have become a symbolic link since it was checked.
 const overlayFD = 901
 
-// limit is RLIMIT_NOFILE, which is one greater than the highest number:
-// getrlimit(2).
-func overlayFDs(limit uint64) (lower, upper, work int) {
-	base := overlayFD
-	if limit < overlayFD+3 {
-		base = int(limit) - 3
+// overlayFDs returns the numbers. limit is RLIMIT_NOFILE, which is one greater
+// than the highest number: getrlimit(2). declared are the command's descriptors,
+// which stay where they are.
+func overlayFDs(limit uint64, declared []int) (lower, upper, work int) {
+	base, last := overlayFD, int(min(limit, math.MaxInt32))-3
+	taken := func(fd int) bool { return fd >= base && fd < base+3 }
+	for base < last && slices.ContainsFunc(declared, taken) {
+		base++
+	}
+	for base = min(base, last); base > 3 && slices.ContainsFunc(declared, taken); {
+		base--
 	}
 	return base, base + 1, base + 2
 }

@@ -14,6 +14,7 @@ import (
 type Options struct {
 	ProcFiles    []File // of a BareProc
 	OpenFiles    uint64 // the limit on descriptors, RLIMIT_NOFILE
+	Declared     []int  // the descriptors that the command is to have
 	ScratchBytes int64  // size of the root's tmpfs, with all private directories; 0 is the kernel's default, half of the memory
 }
 
@@ -72,7 +73,7 @@ func Steps(list []steps.Step, mounts []Mount, opts Options, slots *steps.Slots) 
 	b := &builder{mounts: mounts, slots: slots, made: map[string]bool{"/": true}, root: slots.New(), procFiles: opts.ProcFiles}
 	b.Trees, b.Umask = make(map[string]steps.Slot, len(mounts)), slots.New()
 	b.Built.Steps = slices.Grow(list, 4*len(mounts)+48)
-	b.lowerFD, b.upperFD, b.workFD = overlayFDs(opts.OpenFiles)
+	b.lowerFD, b.upperFD, b.workFD = overlayFDs(opts.OpenFiles, opts.Declared)
 	b.add(into(step("umask", unix.SYS_UMASK, "", steps.Int(0)), b.Umask))
 	for i := range mounts {
 		b.open(&mounts[i])

@@ -25,9 +25,9 @@ const ViewStage = "workspace"
 // overlay may use upper and work. work must be on the file system of upper. The
 // descriptors are closed at the end: one that leads to the upper directory
 // would be a way around the view.
-func View(list []steps.Step, dir, upper, work string, openFiles uint64, slots *steps.Slots) []steps.Step {
+func View(list []steps.Step, dir, upper, work string, openFiles uint64, declared []int, slots *steps.Slots) []steps.Step {
 	b := &builder{slots: slots}
-	b.lowerFD, b.upperFD, b.workFD = overlayFDs(openFiles)
+	b.lowerFD, b.upperFD, b.workFD = overlayFDs(openFiles, declared)
 	b.add(b.openAt(dir, dir, b.lowerFD)...)
 	b.add(b.openAt(upper, upper, b.upperFD)...)
 	b.add(b.openAt(work, work, b.workFD)...)

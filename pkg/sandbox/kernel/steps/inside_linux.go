@@ -73,9 +73,9 @@ func adopted(fd int, size int64) (*insideHead, error) {
 	return head, nil
 }
 
-// renumber gives descriptors their numbers, and the channel one above them. All
-// are first moved above the highest number, so that none is overwritten before
-// it is in its place.
+// renumber gives descriptors their numbers, and the channel the lowest one that
+// is free. All are first moved above the highest number, so that none is
+// overwritten before it is in its place.
 func renumber(channel int, fds []int, numbers []int64) (int, error) {
 	above := 3
 	for _, n := range numbers {
@@ -97,6 +97,10 @@ func renumber(channel int, fds []int, numbers []int64) (int, error) {
 			err = unix.Dup3(fds[i], int(numbers[i]), 0)
 			unix.Close(fds[i])
 		}
+	}
+	if err == nil {
+		above = 3 // the channel is out of the way of numbers that calls name
+		channel, err = move(channel)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("descriptors of the command: %w", err)

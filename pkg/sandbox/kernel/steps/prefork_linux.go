@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"runtime"
 	"syscall"
 	"time"
 	"unsafe"
@@ -18,6 +19,7 @@ var preforked prefork
 type prefork struct {
 	channel int32 // this process's end; 0: there is no init
 	cloner  int32 // the process that has cloned it
+	pidfd   int32 // of the same
 }
 
 // Prefork clones an init that waits for the program of the first [Start], while
@@ -28,7 +30,9 @@ type prefork struct {
 //
 // A process in between makes the clone, because the kernel makes the namespaces
 // in the call. With CLONE_PARENT init is the child of this process, of its first
-// thread, which lives as long as the process: see [ParentDied].
+// thread, which lives as long as the process: see [ParentDied]. Signals are
+// blocked meanwhile: those for the process group of this process must not stop
+// the one in between.
 func Prefork(args []string) {
 	var pair [2]int32
 	if _, _, e := syscall.RawSyscall6(unix.SYS_SOCKETPAIR, unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0, uintptr(unsafe.Pointer(&pair)), 0, 0); e != 0 {
@@ -36,9 +40,12 @@ func Prefork(args []string) {
 	}
 	on := int32(1)
 	_, _, e := syscall.RawSyscall6(unix.SYS_SETSOCKOPT, uintptr(pair[0]), unix.SOL_SOCKET, unix.SO_PASSCRED, uintptr(unsafe.Pointer(&on)), unsafe.Sizeof(on), 0)
-	pid := uintptr(0)
+	pid, pidfd := uintptr(0), int32(0)
 	if e == 0 && min(pair[0], pair[1]) > 2 { // else a standard stream is missing, and the runtime opens it
-		pid, _, e = syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+		all, mask := ^uint64(0), uint64(0)
+		if e = setMask(&all, &mask); e == 0 {
+			pid, _, e = syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD)|unix.CLONE_PIDFD, 0, uintptr(unsafe.Pointer(&pidfd)), 0, 0, 0)
+		}
 		if e == 0 && pid == 0 {
 			pid, _, e = syscall.RawSyscall6(unix.SYS_CLONE, unix.CLONE_PARENT|preforkFlags, 0, 0, 0, 0, 0)
 			if e == 0 && pid == 0 {
@@ -48,24 +55,38 @@ func Prefork(args []string) {
 			}
 			exit(0)
 		}
+		setMask(&mask, nil)
 	}
 	syscall.RawSyscall(unix.SYS_CLOSE, uintptr(pair[1]), 0, 0)
 	if e != 0 || pid == 0 {
 		syscall.RawSyscall(unix.SYS_CLOSE, uintptr(pair[0]), 0, 0)
 		return
 	}
-	preforked = prefork{channel: pair[0], cloner: int32(pid)}
+	preforked = prefork{channel: pair[0], cloner: int32(pid), pidfd: pidfd}
 }
 
-// awaitProgram is the code of a preforked init until it has its program. It ends this
-// process if there is none.
+// setMask sets the signals that are blocked, and returns those that were before
+// in old, unless that is nil: rt_sigprocmask(2).
+//
+//go:nosplit
+//go:norace
+func setMask(set, old *uint64) syscall.Errno {
+	_, _, e := syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), sigsetSize, 0, 0)
+	return e
+}
+
+// awaitProgram is the code of a preforked init until it has its program. It ends
+// this process if there is none. Signals that are not blocked are lost, because
+// the kernel takes no default action for the first process of a namespace:
+// pid_namespaces(7). Only the request to end is kept.
 //
 //go:norace
 func (m *machine) awaitProgram(pair [2]int32, args []string) {
 	m.allSigs, m.argv, m.parentEnd, m.channel = ^uint64(0), arguments(args), -1, pair[1]
 	syscall.RawSyscall(unix.SYS_CLOSE, uintptr(pair[0]), 0, 0) // the channel would never hang up
+	kept := uint64(1) << (ParentDied - 1)
 	inherited := ignored()
-	if !m.send(kindInside, 0, 0, 0) {
+	if setMask(&kept, nil) != 0 || !m.send(kindInside, 0, 0, 0) {
 		exit(failedStatus)
 	}
 	p := &delivery
@@ -161,7 +182,8 @@ func (p *passed) receive(channel int32) int {
 }
 
 // renumber gives the descriptors after the first their numbers, and returns the
-// new one of the channel, as the function renumber does.
+// new one of the channel, as the function renumber does. It needs as many numbers
+// above theirs as there are.
 //
 //go:norace
 func (p *passed) renumber(channel int32, n int) int32 {
@@ -179,7 +201,7 @@ func (p *passed) renumber(channel int32, n int) int32 {
 		}
 		syscall.RawSyscall(unix.SYS_CLOSE, uintptr(p.control.fds[i]), 0, 0)
 	}
-	return channel
+	return moveAbove(channel, 3) // out of the way of numbers that calls name
 }
 
 //go:norace
@@ -192,42 +214,58 @@ func moveAbove(fd int32, above int64) int32 {
 	return int32(to)
 }
 
-// preforkLimit is how long [Start] waits for a preforked init to report.
-const preforkLimit = 10 * time.Second
+// preforkLimit is how long [Start] waits for a preforked init to report. The
+// process that clones it may have been stopped.
+const preforkLimit = 2 * time.Second
 
 // takePreforked gives a program to the preforked init, if there is one and it
 // fits. Otherwise it ends that and returns nil: nothing of the program has run.
-func takePreforked(p *Program) *Process {
+// ended then says when that is done, and whether there was an init. It is nil if
+// that is known.
+func takePreforked(p *Program) (started *Process, ended <-chan bool) {
 	f := preforked
 	if f.channel == 0 {
-		return nil
+		return nil, nil
 	}
 	preforked = prefork{}
-	if p.Launcher != nil || p.CloneFlags|unix.CLONE_NEWPID != preforkFlags || p.Subreaper != 0 || p.CgroupFD > 0 || p.Spawns || len(p.Pass) >= maxPassed {
-		go f.end()
-		return nil
+	var image []byte
+	if fits(p) {
+		image, _ = p.image() // it may be too large
 	}
-	image, err := p.image()
-	if err != nil { // it is too large
-		go f.end()
-		return nil
+	if image == nil {
+		done := make(chan bool, 1)
+		go func() { done <- f.end() }()
+		return nil, done
 	}
-	started := f.process()
-	if started == nil {
-		return nil
+	if started = f.process(); started == nil {
+		return nil, nil
 	}
+	runtime.LockOSThread() // as cloneInit does
 	if started.program = p; started.limit() != nil || started.pass(image) != nil {
 		started.Kill()
 		started.Wait()
-		return nil
+		return nil, nil
 	}
-	return started
+	return started, nil
+}
+
+// fits reports whether a program can be run by an init that was cloned before
+// this process knew it.
+func fits(p *Program) bool {
+	if p.Launcher != nil || p.CloneFlags|unix.CLONE_NEWPID != preforkFlags || p.Subreaper != 0 || p.CgroupFD > 0 || p.Spawns || len(p.Pass) >= maxPassed {
+		return false
+	}
+	var files unix.Rlimit
+	needs := uint64(3) // the channel and the image, above all others
+	for _, fd := range p.Pass {
+		needs = max(needs, uint64(fd)+4)
+	}
+	return unix.Prlimit(0, unix.RLIMIT_NOFILE, nil, &files) == nil && needs+uint64(len(p.Pass)) <= files.Cur
 }
 
 // process waits until an init has reported, which tells who it is. It returns nil
 // if there is none, for one because the kernel refused the clone.
 func (f prefork) process() *Process {
-	_, _ = unix.Wait4(int(f.cloner), nil, unix.WALL, nil) // fails if SIGCHLD is ignored
 	p := &Process{channel: int(f.channel)}
 	if kind, err := p.wait(time.Now().Add(preforkLimit)); err == nil && kind == 0 {
 		var m message
@@ -237,13 +275,20 @@ func (f prefork) process() *Process {
 			p.PID, err = senderPID(oob[:oobn])
 		}
 		if err == nil && p.PID > 0 {
-			if p.pidfd, err = unix.PidfdOpen(p.PID, 0); err == nil {
-				return p
-			}
+			p.pidfd, err = unix.PidfdOpen(p.PID, 0)
+		}
+		if err != nil {
+			p.PID = 0
 		}
 	}
-	unix.Close(p.channel)
-	return nil
+	_ = unix.PidfdSendSignal(int(f.pidfd), unix.SIGKILL, nil, 0) // it has nothing left to do, and may have been stopped
+	_, _ = unix.Wait4(int(f.cloner), nil, unix.WALL, nil)        // fails if SIGCHLD is ignored
+	unix.Close(int(f.pidfd))
+	if p.PID == 0 {
+		unix.Close(p.channel) // whoever waits at the other end ends
+		return nil
+	}
+	return p
 }
 
 // limit gives an init the limit on open descriptors that the Go runtime has
@@ -257,12 +302,15 @@ func (p *Process) limit() error {
 	return err
 }
 
-// end ends an init.
-func (f prefork) end() {
-	if p := f.process(); p != nil {
-		p.Kill()
-		p.Wait()
+// end ends an init, and reports whether there was one.
+func (f prefork) end() bool {
+	p := f.process()
+	if p == nil {
+		return false
 	}
+	p.Kill()
+	p.Wait()
+	return true
 }
 
 // Discard ends a preforked init that no [Start] has used.

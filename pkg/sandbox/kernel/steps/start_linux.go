@@ -1,10 +1,12 @@
 package steps
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -47,13 +49,16 @@ type cloneArgs struct {
 // user namespaces to ordinary users, ENOSPC that a limit of /proc/sys/user is
 // reached, EAGAIN the limit on processes: clone(2), namespaces(7).
 func Start(p *Program) (*Process, error) {
-	started := takePreforked(p)
+	started, ended := takePreforked(p)
 	if p.Launcher != nil {
 		return launch(p)
 	}
 	if started == nil {
 		var err error
-		if started, err = cloneInit(p); err != nil {
+		if started, err = cloneInit(p); err != nil && ended != nil && <-ended {
+			started, err = cloneAgain(p)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -63,6 +68,20 @@ func Start(p *Program) (*Process, error) {
 		return nil, err
 	}
 	return started, nil
+}
+
+// freed is how long the kernel may take to free the namespaces of a process that
+// has ended. It counts them until then.
+const freed = time.Second
+
+// cloneAgain clones an init when another one has ended.
+func cloneAgain(p *Program) (*Process, error) {
+	for end := time.Now().Add(freed); ; time.Sleep(time.Millisecond) {
+		started, err := cloneInit(p)
+		if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EAGAIN) || time.Now().After(end) {
+			return started, err
+		}
+	}
 }
 
 // cloneInit clones an init with its program.
