@@ -295,7 +295,7 @@ func TestPreforkIsCounted(t *testing.T) {
 	}
 	cmd := sandboxed(t, space(t))
 	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `echo 1 >/proc/sys/user/max_user_namespaces && exec "$0" run --net host -- true`, exe}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS, UidMappings: []syscall.SysProcIDMap{{Size: 1}}, GidMappings: []syscall.SysProcIDMap{{Size: 1}}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS, UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}, GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -311,7 +311,7 @@ func TestPreforkRefused(t *testing.T) {
 	}
 	cmd := sandboxed(t, space(t))
 	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `echo 0 >/proc/sys/user/max_user_namespaces && exec "$0" run -- true`, exe}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS, UidMappings: []syscall.SysProcIDMap{{Size: 1}}, GidMappings: []syscall.SysProcIDMap{{Size: 1}}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS, UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}, GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}}
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 125 || !bytes.Contains(out, []byte("max_user_namespaces")) {
 		t.Errorf("%v: %s", err, out)

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 	"unsafe"
@@ -234,7 +235,7 @@ func takePreforked(p *Program) (started *Process, ended <-chan bool) {
 	}
 	if image == nil {
 		done := make(chan bool, 1)
-		go func() { done <- f.end() }()
+		ending.Go(func() { done <- f.end() })
 		return nil, done
 	}
 	if started = f.process(); started == nil {
@@ -313,10 +314,15 @@ func (f prefork) end() bool {
 	return true
 }
 
-// Discard ends a preforked init that no [Start] has used.
+// ending are those that are being ended.
+var ending sync.WaitGroup
+
+// Discard ends a preforked init that no [Start] has used. When it returns, there
+// is none, and nothing is open in it.
 func Discard() {
 	if f := preforked; f.channel > 0 {
 		preforked = prefork{}
 		f.end()
 	}
+	ending.Wait()
 }
