@@ -17,8 +17,8 @@ func before(args, env []string) (status int, over bool)
 // tried may be set before the Go runtime starts, so its initial value is zero.
 var tried bool
 
-// BeforeRuntime reports whether the Go runtime has not started when before is
-// called, and not only the other packages are not initialised.
+// BeforeRuntime reports, when before is called, whether the Go runtime has yet to
+// start. Otherwise only the other packages have yet to be initialised.
 func BeforeRuntime() bool { return tried }
 
 func init() {

@@ -59,6 +59,23 @@ func TestRescan(t *testing.T) {
 
 // TestSecondScanIsSaved: what the first scan had to list, and the second one not,
 // is in the file, too.
+func TestSmallScanIsNotSaved(t *testing.T) {
+	s := newSite(t)
+	s.mkdir("a", "b", "c")
+	s.remember() // all four, with the root, can be remembered
+	s.ok(os.Remove(s.Memory))
+	for _, c := range []struct {
+		spares int
+		saved  bool
+	}{{5, false}, {4, true}} {
+		s.Spares = c.spares
+		s.ok(s.scan().Save())
+		if _, err := os.Lstat(s.Memory); err == nil != c.saved {
+			t.Errorf("with %d to spare: %v", c.spares, err)
+		}
+	}
+}
+
 func TestSecondScanIsSaved(t *testing.T) {
 	s := newSite(t)
 	s.mkdir("a/b", "c/.git")

@@ -23,7 +23,7 @@ const ParentDied = syscall.Signal(60)
 //go:norace
 //go:noinline
 func (m *machine) runInit() {
-	if _, _, e := syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&m.allSigs)), 0, sigsetSize, 0, 0); e != 0 {
+	if e := setMask(&m.allSigs, nil); e != 0 {
 		m.fail(PartInit, len(m.init)+ownSigmask, e)
 	}
 	syscall.RawSyscall(unix.SYS_CLOSE, uintptr(m.parentEnd), 0, 0)

@@ -11,10 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxPassed is how many descriptors one message can carry: SCM_MAX_FD of
-// net/scm.h.
-const maxPassed = 253
-
 // goInside reports that this program runs, receives the calls, and has init
 // make them. It stays on one thread, because the kernel takes the thread that
 // clones init for its parent: PR_SET_PDEATHSIG, prctl(2).
@@ -28,39 +24,22 @@ func goInside(channel int) error {
 	if _, err := unix.Write(channel, bytesOf([]message{hello})); err != nil {
 		return fmt.Errorf("channel: write: %w", err)
 	}
-	numbers := make([]int64, maxPassed)
-	oob := make([]byte, unix.CmsgSpace(4*maxPassed))
-	n, oobn, _, _, err := unix.Recvmsg(channel, bytesOf(numbers), oob, unix.MSG_CMSG_CLOEXEC)
-	if err != nil {
-		return fmt.Errorf("channel: recvmsg: %w", err)
+	p := &delivery
+	n, errno := p.receive(int32(channel))
+	if errno != 0 {
+		return fmt.Errorf("channel: recvmsg: %w", errno)
 	}
-	fds, err := descriptors(oob[:oobn])
-	if numbers = numbers[:n/8]; err == nil && (len(fds) == 0 || len(fds) != len(numbers)) {
-		err = errors.New("the process that started this one is gone")
+	if n == 0 {
+		return errors.New("channel: the process that started this one is gone")
 	}
-	if err != nil {
-		return fmt.Errorf("channel: %w", err)
+	moved, errno := p.renumber(int32(channel), n)
+	if errno != 0 {
+		return fmt.Errorf("descriptors of the command: %w", errno)
 	}
-	head, err := adopted(fds[0], numbers[0])
-	if err != nil {
-		return err
+	head, errno := p.image()
+	if errno != 0 {
+		return fmt.Errorf("image of a run: mmap: %w", errno)
 	}
-	if channel, err = renumber(channel, fds[1:], numbers[1:]); err != nil {
-		return err
-	}
-	return becomeParent(head, channel)
-}
-
-// adopted maps the image at the address for which it was made, because it
-// contains pointers. A kernel before 4.17 takes MAP_FIXED_NOREPLACE for a hint
-// and may map it elsewhere, so the address is checked: mmap(2).
-func adopted(fd int, size int64) (*insideHead, error) {
-	at, _, errno := unix.Syscall6(unix.SYS_MMAP, insideBase, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_FIXED_NOREPLACE, uintptr(fd), 0)
-	unix.Close(fd)
-	if errno != 0 || at != insideBase {
-		return nil, fmt.Errorf("image of a run: mmap: %w", errno)
-	}
-	head := (*insideHead)(unsafe.Add(nil, insideBase))
 	for _, list := range [][]Step{head.init, head.command, head.finalize, head.cleanup} {
 		for i := range list {
 			for n := range list[i].Args {
@@ -70,42 +49,7 @@ func adopted(fd int, size int64) (*insideHead, error) {
 			}
 		}
 	}
-	return head, nil
-}
-
-// renumber gives descriptors their numbers, and the channel the lowest one that
-// is free. All are first moved above the highest number, so that none is
-// overwritten before it is in its place.
-func renumber(channel int, fds []int, numbers []int64) (int, error) {
-	above := 3
-	for _, n := range numbers {
-		above = max(above, int(n)+1)
-	}
-	move := func(fd int) (int, error) {
-		to, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, above)
-		unix.Close(fd)
-		return to, err
-	}
-	channel, err := move(channel)
-	for i := range fds {
-		if err == nil {
-			fds[i], err = move(fds[i])
-		}
-	}
-	for i := range fds {
-		if err == nil {
-			err = unix.Dup3(fds[i], int(numbers[i]), 0)
-			unix.Close(fds[i])
-		}
-	}
-	if err == nil {
-		above = 3 // the channel is out of the way of numbers that calls name
-		channel, err = move(channel)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("descriptors of the command: %w", err)
-	}
-	return channel, nil
+	return becomeParent(head, int(moved))
 }
 
 // becomeParent clones init and waits for it. It leaves nothing that the command

@@ -91,13 +91,17 @@ func (m *machine) awaitProgram(pair [2]int32, args []string) {
 		exit(failedStatus)
 	}
 	p := &delivery
-	m.channel = p.renumber(m.channel, p.receive(m.channel))
-	at, _, e := syscall.RawSyscall6(unix.SYS_MMAP, insideBase, uintptr(p.numbers[0]), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_FIXED_NOREPLACE, uintptr(p.control.fds[0]), 0)
-	if e != 0 || at != insideBase { // a kernel before 4.17 takes the flag for a hint
+	n, e := p.receive(m.channel)
+	if e != 0 || n == 0 {
 		exit(failedStatus)
 	}
-	syscall.RawSyscall(unix.SYS_CLOSE, uintptr(p.control.fds[0]), 0, 0)
-	head := (*insideHead)(unsafe.Add(nil, insideBase))
+	if m.channel, e = p.renumber(m.channel, n); e != 0 {
+		exit(failedStatus)
+	}
+	head, e := p.image()
+	if e != 0 {
+		exit(failedStatus)
+	}
 	m.load(head, m.channel)
 	ignore(inherited, head.ignored)
 }
@@ -144,75 +148,6 @@ func ignore(now, then uint64) {
 			exit(failedStatus)
 		}
 	}
-}
-
-// passed is the message of [Process.pass]: the size of the image and the numbers
-// of the descriptors, with a descriptor of the image and the others.
-type passed struct {
-	header  unix.Msghdr
-	text    unix.Iovec
-	numbers [maxPassed]int64
-	control struct {
-		unix.Cmsghdr
-		fds [maxPassed + 1]int32
-	}
-}
-
-// delivery is the memory of a preforked init. It points to itself, so it cannot
-// lie on the stack.
-var delivery passed
-
-// receive returns how many descriptors it has received. It ends this process if
-// the other side has closed the channel.
-//
-//go:norace
-func (p *passed) receive(channel int32) int {
-	p.text.Base = (*byte)(unsafe.Pointer(&p.numbers))
-	p.text.SetLen(int(unsafe.Sizeof(p.numbers)))
-	p.header.Iov, p.header.Iovlen = &p.text, 1
-	p.header.Control = (*byte)(unsafe.Pointer(&p.control))
-	p.header.SetControllen(int(unsafe.Sizeof(p.control)))
-	size, _, e := syscall.RawSyscall(unix.SYS_RECVMSG, uintptr(channel), uintptr(unsafe.Pointer(&p.header)), unix.MSG_CMSG_CLOEXEC)
-	n := int(size / unsafe.Sizeof(p.numbers[0]))
-	c := &p.control
-	if e != 0 || n == 0 || n > maxPassed || c.Level != unix.SOL_SOCKET || c.Type != unix.SCM_RIGHTS || p.header.Flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 ||
-		uintptr(c.Len) != unsafe.Sizeof(c.Cmsghdr)+uintptr(n)*unsafe.Sizeof(c.fds[0]) {
-		exit(failedStatus)
-	}
-	return n
-}
-
-// renumber gives the descriptors after the first their numbers, and returns the
-// new one of the channel, as the function renumber does. It needs as many numbers
-// above theirs as there are.
-//
-//go:norace
-func (p *passed) renumber(channel int32, n int) int32 {
-	above := int64(3)
-	for _, number := range p.numbers[1:n] {
-		above = max(above, number+1)
-	}
-	channel = moveAbove(channel, above)
-	for i := range n {
-		p.control.fds[i] = moveAbove(p.control.fds[i], above)
-	}
-	for i := 1; i < n; i++ {
-		if _, _, e := syscall.RawSyscall(unix.SYS_DUP3, uintptr(p.control.fds[i]), uintptr(p.numbers[i]), 0); e != 0 {
-			exit(failedStatus)
-		}
-		syscall.RawSyscall(unix.SYS_CLOSE, uintptr(p.control.fds[i]), 0, 0)
-	}
-	return moveAbove(channel, 3) // out of the way of numbers that calls name
-}
-
-//go:norace
-func moveAbove(fd int32, above int64) int32 {
-	to, _, e := syscall.RawSyscall(unix.SYS_FCNTL, uintptr(fd), unix.F_DUPFD_CLOEXEC, uintptr(above))
-	if e != 0 {
-		exit(failedStatus)
-	}
-	syscall.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
-	return int32(to)
 }
 
 // preforkLimit is how long [Start] waits for a preforked init to report. The
