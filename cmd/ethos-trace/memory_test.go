@@ -52,7 +52,7 @@ func heap() uint64 {
 func TestConstantMemory(t *testing.T) {
 	for _, format := range []string{"human", "ndjson", "sarif", "markdown", "html"} {
 		t.Run(format, func(t *testing.T) {
-			in := &flow{lines: benchLines(300), rounds: 6}
+			in := &flow{lines: benchLines(300), rounds: 12}
 			sys := &cli.System{Name: "ethos-trace", Stdin: in, Stdout: io.Discard, Stderr: io.Discard, Dir: t.TempDir(), Now: time.Now}
 			if got := program().Run(context.Background(), sys, []string{"--no-store", "--format", format}); got != cli.NegativeStatus {
 				t.Fatalf("status %d", got)

@@ -29,13 +29,17 @@ type collector struct {
 	t       *testing.T
 	server  *httptest.Server
 	mu      sync.Mutex // held while a request is taken: several exporters send at once
-	answers []func(w http.ResponseWriter, r *http.Request) (accepted bool)
+	answers []reply
 	refuses string // answer 400 to requests with this text
 	headers http.Header
 	logs    []map[string]string // attributes, with the body as ""
 	spans   map[string]int      // span id → how often
 	text    strings.Builder     // every byte that came
 }
+
+// reply is what a collector does in place of accepting. One that returns an
+// end has the records taken, and calls it after that.
+type reply func(w http.ResponseWriter, r *http.Request) (end func())
 
 func newCollector(t *testing.T) *collector {
 	c := &collector{t: t, spans: map[string]int{}}
@@ -58,10 +62,11 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer := c.answers[0]
 		c.answers = c.answers[1:]
 		c.mu.Unlock() // it may take its time
-		goesOn := answer(w, r)
-		if c.mu.Lock(); !goesOn {
+		end := answer(w, r)
+		if c.mu.Lock(); end == nil {
 			return
 		}
+		defer end()
 	}
 	if r.URL.Path == "/v1/traces" {
 		var req tracepb.ExportTraceServiceRequest
@@ -92,6 +97,8 @@ func texts(list []*commonpb.KeyValue, body *commonpb.AnyValue) map[string]string
 
 // ids lists the records that came, in order, each once.
 func (c *collector) ids() (list []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	seen := map[string]bool{}
 	for _, l := range c.logs {
 		if id := l["ethos.record.id"]; !seen[l["log.record.uid"]] {
@@ -102,26 +109,34 @@ func (c *collector) ids() (list []string) {
 	return list
 }
 
-func status(code int, header ...string) func(http.ResponseWriter, *http.Request) bool {
-	return func(w http.ResponseWriter, _ *http.Request) bool {
+func status(code int, header ...string) reply {
+	return func(w http.ResponseWriter, _ *http.Request) func() {
 		for i := 0; i < len(header); i += 2 {
 			w.Header().Set(header[i], header[i+1])
 		}
 		w.WriteHeader(code)
-		return false
+		return nil
 	}
 }
 
 // hangUp ends the connection, after taking what came where accepted says so.
-func hangUp(accepted bool) func(http.ResponseWriter, *http.Request) bool {
-	return func(w http.ResponseWriter, _ *http.Request) bool {
-		conn, _, err := w.(http.Hijacker).Hijack()
-		if err == nil {
-			conn.Close()
+func hangUp(accepted bool) reply {
+	return func(w http.ResponseWriter, _ *http.Request) func() {
+		end := func() {
+			if conn, _, err := w.(http.Hijacker).Hijack(); err == nil {
+				conn.Close()
+			}
 		}
-		return accepted
+		if accepted {
+			return end
+		}
+		end()
+		return nil
 	}
 }
+
+// accept takes the records, as a collector without an answer does.
+func accept(http.ResponseWriter, *http.Request) func() { return func() {} }
 
 // world is a store with an exporter.
 type world struct {
@@ -221,10 +236,10 @@ func TestWhatIsSent(t *testing.T) {
 func TestUnderFire(t *testing.T) {
 	w, c := newWorld(t), newCollector(t)
 	w.add(BatchRecords + 100)
-	endless := func(rw http.ResponseWriter, _ *http.Request) bool {
+	endless := func(rw http.ResponseWriter, _ *http.Request) func() {
 		rw.WriteHeader(http.StatusServiceUnavailable)
 		rw.Write(make([]byte, 4*maxAnswer))
-		return false
+		return nil
 	}
 	c.answers = append(c.answers, hangUp(true), status(429, "Retry-After", "7"), status(503, "Retry-After", "99999999"), endless, hangUp(false), status(502), status(504))
 	if _, err := w.export(t.Context(), c, false); err != nil {
@@ -304,10 +319,10 @@ func TestRefusals(t *testing.T) {
 	t.Run("partial success", func(t *testing.T) {
 		w, c := newWorld(t), newCollector(t)
 		w.add(2)
-		c.answers = append(c.answers, func(rw http.ResponseWriter, _ *http.Request) bool {
+		c.answers = append(c.answers, func(rw http.ResponseWriter, r *http.Request) func() {
 			text, _ := proto.Marshal(&logspb.ExportLogsServiceResponse{PartialSuccess: &logspb.ExportLogsPartialSuccess{RejectedLogRecords: 1, ErrorMessage: "too old"}})
 			rw.Write(text)
-			return true
+			return accept(rw, r)
 		})
 		if e, err := w.export(t.Context(), c, false); err != nil || e.Refused != 1 {
 			t.Errorf("refused %d, %v", e.Refused, err)
@@ -404,7 +419,6 @@ func TestAllStores(t *testing.T) {
 	another(3)
 	another(2)
 
-	accept := func(http.ResponseWriter, *http.Request) bool { return true }
 	c.answers = append(c.answers, accept, accept, status(http.StatusServiceUnavailable)) // the logs and the spans of the first store, and no more
 	if e, err := all(t.Context(), false, nil); !errors.Is(err, ErrGaveUp) || e.Sent != 3 || len(c.logs) != 3 {
 		t.Errorf("a collector that goes down: sent %d, %d came, %v", e.Sent, len(c.logs), err)
