@@ -44,6 +44,13 @@ func TestEscapesEmbedded(t *testing.T) {
 	everyCase(t, (*host).runEmbedded)
 }
 
+// TestEscapesReleased runs every case that the flags of ethos-sandbox run can tell
+// by the program as it is released, whose init is cloned before the Go runtime.
+func TestEscapesReleased(t *testing.T) {
+	t.Setenv(releasedProgram, buildReleased(t))
+	everyCase(t, (*host).runReleased)
+}
+
 // TestEscapesDebugging runs every case as a command that may trace its own processes: that opens nothing else.
 func TestEscapesDebugging(t *testing.T) {
 	probetest.Whole(t)
@@ -144,7 +151,12 @@ func (h *host) runInSession(t *testing.T, c Case) {
 	}
 }
 
-func (h *host) runEmbedded(t *testing.T, c Case) {
+func (h *host) runEmbedded(t *testing.T, c Case) { h.runProgram(t, c, self()) }
+
+func (h *host) runReleased(t *testing.T, c Case) { h.runProgram(t, c, os.Getenv(releasedProgram)) }
+
+// runProgram is the same by a program that is ethos-sandbox.
+func (h *host) runProgram(t *testing.T, c Case, program string) {
 	for _, need := range c.Needs {
 		meet(t, need)
 	}
@@ -155,7 +167,7 @@ func (h *host) runEmbedded(t *testing.T, c Case) {
 	}
 	place := h.place(t, c)
 	if !slices.Contains(c.Want, Refused) {
-		h.confined(t, c, place, embedded(c, place))
+		h.confined(t, c, place, byProgram(program, c, place))
 		h.after(t, c, place)
 	}
 }
@@ -319,10 +331,11 @@ func inSession(ctx context.Context, p *sandbox.Plan) (out sandbox.Outcome, got r
 	return out, got, err
 }
 
-// embedded runs it as [sandbox.Sandbox.Wrap] has it run: by this program.
-func embedded(c Case, place place) way {
+// byProgram runs it by ethos-sandbox run. That may be this program: so
+// [sandbox.Sandbox.Wrap] has a command run.
+func byProgram(program string, c Case, place place) way {
 	return func(ctx context.Context, p *sandbox.Plan) (out sandbox.Outcome, got record.Capture, err error) {
-		cmd := exec.CommandContext(ctx, self())
+		cmd := exec.CommandContext(ctx, program)
 		cmd.Args = append([]string{"ethos-sandbox", "run", "--ro=" + self(), "--timeout=" + patience.String()}, place.words(c)...)
 		cmd.Args = append(append(cmd.Args, "--"), p.Argv...)
 		cmd.Env, cmd.Dir = place.environ, place.work

@@ -11,11 +11,15 @@ import (
 	"testing"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/internal/released"
 	"ethos/pkg/sandbox"
 )
 
 // asUser, set in the environment, says that this is the second run of the tests, as an ordinary user.
 const asUser = "ETHOS_TEST_AS_USER"
+
+// releasedProgram, set in the environment, is ethos-sandbox as it is released.
+const releasedProgram = "ETHOS_TEST_RELEASED"
 
 // ordinary is the user that the tests run as once more when they run as root.
 const ordinary = 65534
@@ -76,6 +80,24 @@ func only() string {
 		return "/" + parts[2]
 	}
 	return ""
+}
+
+// buildReleased builds ethos-sandbox where every user can run it, unless another
+// run of these tests has.
+func buildReleased(t *testing.T) string {
+	t.Helper()
+	if built := os.Getenv(releasedProgram); built != "" {
+		return built
+	}
+	dir, err := os.MkdirTemp("", "ethos-released-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := errors.Join(os.Chmod(dir, 0o755), released.Build(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "ethos-sandbox")
 }
 
 func copyFile(t *testing.T, to, from string) {
