@@ -13,9 +13,10 @@ import (
 
 // agentState prepares the directories that a confined agent uses as its own. They are
 // mounted from the state folder.
-type agentState struct{ *Job }
-
-func (c *agentState) Name() string { return "agent state" }
+type agentState struct {
+	*Job
+	defaults
+}
 
 // Prepare creates the directories and, in them, the mount points of the user's settings.
 func (c *agentState) Prepare(context.Context) error {

@@ -21,11 +21,10 @@ import (
 // controls. These compare what bwrap made with the plan as if init had made it.
 type bubblewrap struct {
 	*Job
+	defaults
 	program bwrap.Program
 	sources map[string]unix.Stat_t // what each bind shows, by its target
 }
-
-func (c *bubblewrap) Name() string { return "bubblewrap" }
 
 // Prepare finds the program, and what the binds are to show.
 func (c *bubblewrap) Prepare(ctx context.Context) error {

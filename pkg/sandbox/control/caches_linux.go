@@ -26,12 +26,13 @@ import (
 // not writable; only the service is reduced.
 type caches struct {
 	*Job
+	defaults
 	holds []*os.File // locks on the upper directories in use
 }
 
 func (c *caches) Name() string { return "caches" }
 
-func (c *caches) Plan() (string, bool) {
+func (c *caches) Requested() (string, bool) {
 	var targets []string
 	for _, m := range c.Job.Plan.Mounts {
 		if m.Kind == mount.Overlay {

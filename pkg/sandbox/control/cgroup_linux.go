@@ -24,6 +24,7 @@ import (
 // one by descriptor, is refused.
 type cgroupControl struct {
 	*Job
+	defaults
 	prepared bool
 	leaf     *cgroup.Leaf
 	found    string // how the cgroup was found
@@ -34,7 +35,7 @@ type cgroupControl struct {
 
 func (c *cgroupControl) Name() string { return "cgroup" }
 
-func (c *cgroupControl) Plan() (string, bool) {
+func (c *cgroupControl) Requested() (string, bool) {
 	if !c.prepared {
 		return c.Job.Plan.Limits.Text(), true
 	}

@@ -10,7 +10,7 @@ import (
 type cgroupNS struct{ namespace }
 
 func newCgroupNS(j *Job) *cgroupNS {
-	return &cgroupNS{namespace{j, "cgroupns", "cgroup", "cgroup", unix.CLONE_NEWCGROUP}}
+	return &cgroupNS{newNamespace(j, "cgroupns", "cgroup", "cgroup", unix.CLONE_NEWCGROUP)}
 }
 
 // Steps create the namespace from inside the run's cgroup, if there is one, so that this

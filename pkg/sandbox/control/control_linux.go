@@ -1,12 +1,10 @@
 package control
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,164 +22,9 @@ import (
 	"ethos/pkg/sandbox/view"
 )
 
-// Control is one part of the boundary, for one run. It implements those of the interfaces
-// below that it needs. They are listed in the order of a run's life.
-type Control interface{ Name() string }
-
-// A Planner has a line in the evidence. asked is what the plan asks of the control, and
-// wanted whether it asks for it at all.
-type Planner interface {
-	Plan() (asked string, wanted bool)
-}
-
-// A Preparer finds out what this machine can enforce of the plan, and acquires what that
-// needs. An error is a [*plan.Refusal].
-type Preparer interface {
-	Prepare(ctx context.Context) error
-}
-
-// A Stepper adds its system calls to the program. It is called once for each phase.
-type Stepper interface {
-	Steps(at Phase, p *Program)
-}
-
-// A Receiver accepts a descriptor that the child hands over, and reports whether it is its
-// own.
-type Receiver interface {
-	Receive(what, fd int) bool
-}
-
-// A Scanner scans the file system while the child sets itself up. It returns before the
-// command starts.
-type Scanner interface {
-	Scan(ctx context.Context)
-}
-
-// A PlaceVerifier compares what init has built, as the waiting process pid sees it, with
-// the plan. It asks the kernel from outside.
-type PlaceVerifier interface {
-	VerifyPlace(pid int) error
-}
-
-// A Verifier compares the state of the waiting command with the plan.
-type Verifier interface {
-	Verify(s Status) error
-}
-
-// A Beginner acts after everything has been verified and before the command's first
-// instruction. An error is a [*plan.Refusal].
-type Beginner interface {
-	Begin(pid int) error
-}
-
-// A Runner starts something that lasts while the command runs.
-type Runner interface {
-	Run(p *steps.Process)
-}
-
-// A Watcher is called when a descriptor that the process listens to is readable, and at
-// times that it sets. It may end the run.
-type Watcher interface {
-	// Next returns when Tend is to be called next; the zero time means never.
-	Next() time.Time
-	// Tend is called when the descriptor is readable or that time has come. A non-nil
-	// result ends the run.
-	Tend() *Ending
-}
-
-// A Rechecker is called when the mount table has changed while the command runs.
-type Rechecker interface {
-	Recheck() *Ending
-}
-
-// A Jobber is called when a signal has stopped the command.
-type Jobber interface {
-	Stopped(sig syscall.Signal, p *steps.Process)
-}
-
-// An Ender is called when the command and everything that it started have ended, or if the
-// command never started.
-type Ender interface{ End() }
-
-// A Finisher examines what the command has left.
-type Finisher interface {
-	Finish(ctx context.Context)
-}
-
-// A Resident acts while no command of a session runs.
-type Resident interface {
-	// Look examines what the commands have left so far. idle means that none of their
-	// processes is alive: what changes from now on, until Wake, is not theirs.
-	Look(ctx context.Context, idle bool) []record.Denial
-	// Wake is called before the next command after an idle time. An error is a
-	// [*plan.Refusal]: the session no longer matches the file system.
-	Wake(ctx context.Context) error
-}
-
-// An Expecter is told that a command will probably be requested within some milliseconds, and
-// can begin what Wake needs. It may be called while Look and Wake are.
-type Expecter interface {
-	Expect(ctx context.Context)
-}
-
-// A Rester has something to do after a Look that found nobody alive, for which nobody should
-// have to wait. It may be called while Expect is.
-type Rester interface{ Rest() }
-
 // expectLimit is how long Wake may rely on what Expect has found. What the user changes
 // meanwhile counts as changed while the command ran.
 const expectLimit = 20 * time.Millisecond
-
-// An Overseer observes each command of a session.
-type Overseer interface {
-	// Oversee is called before a command's first instruction.
-	Oversee(pid int)
-	// Overseen is called once, when the command has ended. It returns what the command
-	// asked for and was denied.
-	Overseen(pid int) []record.Denial
-}
-
-// A Publisher publishes ports of a running session. An error is a [*plan.Refusal].
-type Publisher interface {
-	Publish(p plan.Published) error
-}
-
-// A Clearer removes what the run created on the host. Nothing is alive inside, but init may
-// not have been reaped yet.
-type Clearer interface{ Clear() }
-
-// A Closer releases what was acquired. Init has been reaped.
-type Closer interface{ Close() }
-
-// A Reporter changes its line of the evidence. It is called before the state is verified as
-// well as after Close, and states what is known then.
-type Reporter interface {
-	Report(c record.Control) record.Control
-}
-
-// A Witness adds to the evidence outside its line. enforced says that its line is
-// [Enforced].
-type Witness interface {
-	Evidence(e *record.Sandbox, enforced bool)
-}
-
-// A Meter measures the resource usage of the run better than getrusage(2) does.
-type Meter interface {
-	Measure(u record.Usage) record.Usage
-}
-
-// A Killer returns, as a status of a record, why the command was killed; "" if this control
-// did not kill it.
-type Killer interface{ Killed() string }
-
-// A Fallback returns another plan for a machine that refused a run because of err, or nil
-// if it has none.
-type Fallback interface {
-	Instead(err error) *plan.Plan
-}
-
-// A Hinter says how to get its control where it is required and not in full force.
-type Hinter interface{ Hint() string }
 
 // Ending describes why a control ends the run.
 type Ending struct {
@@ -268,22 +111,19 @@ type Program struct {
 // Line returns a control's line in the evidence: what was requested, and whether it is
 // known to have been in force. ok is false if the control has no line.
 func Line(c Control, verified bool) (line record.Control, ok bool) {
-	p, ok := c.(Planner)
-	if !ok {
+	name := c.Name()
+	if name == "" {
 		return record.Control{}, false
 	}
-	asked, wanted := p.Plan()
-	line = record.Control{Name: c.Name(), Requested: asked, State: Absent, Reason: "not verified: nothing ran"}
+	asked, wanted := c.Requested()
+	line = record.Control{Name: name, Requested: asked, State: Absent, Reason: "not verified: nothing ran"}
 	switch {
 	case !wanted:
 		line.State, line.Requested, line.Reason = NotWanted, "", ""
 	case verified:
 		line.State, line.Enforced, line.Reason = Enforced, asked, ""
 	}
-	if r, ok := c.(Reporter); ok {
-		line = r.Report(line)
-	}
-	return line, true
+	return c.Report(line), true
 }
 
 // degrade marks a line as degraded if the given call was refused and tolerated. means

@@ -11,18 +11,17 @@ import (
 // TestControlsAreListed: what has a line in the evidence is what a person can
 // require by name, in the same order, and no two controls have one name.
 func TestControlsAreListed(t *testing.T) {
-	var lines, all []string
+	var lines []string
 	for _, c := range New(&Job{Plan: &plan.Plan{}}) {
 		if line, ok := Line(c, false); ok {
 			lines = append(lines, line.Name)
 		}
-		all = append(all, c.Name())
 	}
 	if want := record.Controls(); !slices.Equal(lines, want) {
 		t.Errorf("the evidence has %q, the list of names is %q", lines, want)
 	}
-	slices.Sort(all)
-	if len(slices.Compact(all)) != len(New(&Job{Plan: &plan.Plan{}})) {
-		t.Errorf("two controls have one name: %q", all)
+	slices.Sort(lines)
+	if len(slices.Compact(slices.Clone(lines))) != len(lines) {
+		t.Errorf("two controls have one name: %q", lines)
 	}
 }

@@ -22,10 +22,10 @@ func New(j *Job) []Control {
 		return flat(j)
 	}
 	return []Control{
-		newUser(j), &workspace{Job: j}, newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j), newEgress(j), newPublish(j), &ports{j},
-		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &observer{Job: j}, &unixSockets{Job: j},
-		newSigning(j), &cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, &caches{Job: j}, &environment{j},
-		&stdio{Job: j}, &terminal{Job: j}, &managedGit{j}, &agentState{j}, &placeholders{Job: j}, newProtectedPaths(j), &gitSettings{Job: j}, &gitQuarantine{Job: j},
+		newUser(j), &workspace{Job: j}, newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j), newEgress(j), newPublish(j), &ports{Job: j},
+		&privileges{Job: j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &observer{Job: j}, &unixSockets{Job: j},
+		newSigning(j), &cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{Job: j}, &caches{Job: j}, &environment{Job: j},
+		&stdio{Job: j}, &terminal{Job: j}, &managedGit{Job: j}, &agentState{Job: j}, &placeholders{Job: j}, newProtectedPaths(j), &gitSettings{Job: j}, &gitQuarantine{Job: j},
 	}
 }
 
@@ -33,11 +33,11 @@ func New(j *Job) []Control {
 // control comes after those that add mounts.
 func wrapped(j *Job) []Control {
 	j.Wrapped = true
-	lack := func(name string) Control { return &lacking{j, name, ""} }
+	lack := func(name string) Control { return &lacking{Job: j, name: name} }
 	return []Control{
-		newUser(j), lack(plan.ControlWorkspace), newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j), lack("egress"), lack("publish"), &ports{j},
-		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &unixSockets{Job: j},
-		lack(plan.ControlSigning), &cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, lack("caches"), &environment{j},
+		newUser(j), lack(plan.ControlWorkspace), newMount(j), newPID(j), newIPC(j), newUTS(j), newCgroupNS(j), newNetwork(j), lack("egress"), lack("publish"), &ports{Job: j},
+		&privileges{Job: j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &unixSockets{Job: j},
+		lack(plan.ControlSigning), &cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{Job: j}, lack("caches"), &environment{Job: j},
 		&stdio{Job: j}, &terminal{Job: j}, &bubblewrap{Job: j}, newProtectedPaths(j), &gitQuarantine{Job: j},
 	}
 }
@@ -46,9 +46,9 @@ func wrapped(j *Job) []Control {
 // the same.
 func flat(j *Job) []Control {
 	landlocked := j.Plan.Backend == plan.Landlock
-	lack := func(name, asked string) Control { return &lacking{j, name, asked} }
-	where := []Control{&scratch{Job: j}, lack("userns", "a user namespace of its own"), lack(plan.ControlWorkspace, ""), &inPlace{j}, &subreaper{Job: j}}
-	limits := []Control{lack(plan.ControlSigning, ""), &cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{j}, lack("caches", ""), &environment{j}, &stdio{Job: j}, &terminal{Job: j}}
+	lack := func(name, asked string) Control { return &lacking{Job: j, name: name, asked: asked} }
+	where := []Control{&scratch{Job: j}, lack("userns", "a user namespace of its own"), lack(plan.ControlWorkspace, ""), &inPlace{Job: j}, &subreaper{Job: j}}
+	limits := []Control{lack(plan.ControlSigning, ""), &cgroupControl{Job: j, release: func() {}}, &rlimits{Job: j}, &timeout{Job: j}, &output{Job: j}, lack("caches", ""), &environment{Job: j}, &stdio{Job: j}, &terminal{Job: j}}
 	if !landlocked {
 		return slices.Concat(where, []Control{
 			lack("ipc", "an IPC namespace of its own"), lack("uts", "a UTS namespace of its own"), lack("cgroupns", "a cgroup namespace of its own"), lack(plan.ControlNetwork, j.Plan.Network),
@@ -56,9 +56,9 @@ func flat(j *Job) []Control {
 		}, limits)
 	}
 	return slices.Concat(where, []Control{
-		&filtered{j, "ipc", "an IPC namespace of its own", "no System V IPC and no POSIX message queue"}, lack("uts", "a UTS namespace of its own"), lack("cgroupns", "a cgroup namespace of its own"),
-		&filtered{j, plan.ControlNetwork, j.Plan.Network, "no socket but connected pairs"}, lack("egress", ""), lack("publish", ""), &ports{j},
-		&privileges{j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &unixSockets{Job: j},
+		&filtered{Job: j, name: "ipc", asked: "an IPC namespace of its own", held: "no System V IPC and no POSIX message queue"}, lack("uts", "a UTS namespace of its own"), lack("cgroupns", "a cgroup namespace of its own"),
+		&filtered{Job: j, name: plan.ControlNetwork, asked: j.Plan.Network, held: "no socket but connected pairs"}, lack("egress", ""), lack("publish", ""), &ports{Job: j},
+		&privileges{Job: j}, &landlockControl{Job: j}, &seccompControl{Job: j}, &unixSockets{Job: j},
 	}, limits, []Control{newProtectedPaths(j), &gitQuarantine{Job: j}})
 }
 

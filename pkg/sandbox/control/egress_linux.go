@@ -31,6 +31,7 @@ import (
 // are these sockets, and whatever goes further was decided here.
 type egressControl struct {
 	*Job
+	defaults
 	proxies *upstream.Proxies
 	// intercept holds the key of the authority and the secrets.
 	intercept *egress.Intercept
@@ -91,7 +92,7 @@ func serveListener(serve func(*egress.Gateway, context.Context, net.Listener) er
 
 func (c *egressControl) Name() string { return "egress" }
 
-func (c *egressControl) Plan() (string, bool) {
+func (c *egressControl) Requested() (string, bool) {
 	if c.Job.Plan.Egress == nil {
 		return "", false
 	}

@@ -54,7 +54,7 @@ func FixedProgram(t *testing.T, p *plan.Plan, m FixedMachine) (*plan.Plan, *step
 		case *landlockControl:
 			c.build(m.ABI)
 		case *seccompControl, *unixSockets:
-			err = c.(Preparer).Prepare(t.Context())
+			err = c.Prepare(t.Context())
 		case *cgroupControl:
 			if m.Cgroup && p.WantsCgroup() {
 				c.leaf, j.InCgroup = fixedLeaf(), true

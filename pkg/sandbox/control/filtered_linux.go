@@ -10,12 +10,13 @@ import (
 // would separate.
 type filtered struct {
 	*Job
+	defaults
 	name, asked, held string
 }
 
 func (c *filtered) Name() string { return c.name }
 
-func (c *filtered) Plan() (string, bool) { return c.asked, c.asked != "host" }
+func (c *filtered) Requested() (string, bool) { return c.asked, c.asked != "host" }
 
 func (c *filtered) Report(line record.Control) record.Control {
 	if line.State == Enforced {

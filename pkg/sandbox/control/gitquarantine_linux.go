@@ -17,6 +17,7 @@ import (
 // outside the sandbox.
 type gitQuarantine struct {
 	*Job
+	defaults
 	found []quarantine.Finding
 	told  int // how many of found Look has reported
 
@@ -26,8 +27,6 @@ type gitQuarantine struct {
 	expected *quarantine.Session // begun before the command that is expected; nil: none
 	ready    time.Time           // when it had begun
 }
-
-func (c *gitQuarantine) Name() string { return plan.ControlGit }
 
 // Scan starts the comparison, if the command can write anything: it records the present
 // state, with which Finish compares what the command leaves.

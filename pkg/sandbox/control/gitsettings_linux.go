@@ -29,6 +29,7 @@ import (
 // everything inside is dead, and nothing of them remains if this process is killed.
 type gitSettings struct {
 	*Job
+	defaults
 	dir   *os.File
 	files []settingsFile
 	found []record.Denial
@@ -41,8 +42,6 @@ type settingsFile struct {
 	settings *gitsettings.Settings
 	made     []byte // its content when it was last read
 }
-
-func (c *gitSettings) Name() string { return "git settings" }
 
 // Prepare parses the initial content of the copies.
 func (c *gitSettings) Prepare(context.Context) error {

@@ -10,11 +10,14 @@ import (
 
 // inPlace is the root of a command without a mount namespace: the host's root, and the
 // working directory in it.
-type inPlace struct{ *Job }
+type inPlace struct {
+	*Job
+	defaults
+}
 
 func (c *inPlace) Name() string { return "mount" }
 
-func (c *inPlace) Plan() (string, bool) { return "a root of its own", true }
+func (c *inPlace) Requested() (string, bool) { return "a root of its own", true }
 
 func (c *inPlace) Steps(at Phase, p *Program) {
 	if dir := c.Job.Plan.Dir; at == Place {

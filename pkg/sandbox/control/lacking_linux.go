@@ -8,13 +8,14 @@ import (
 // isolated. asked is "" if nothing is requested.
 type lacking struct {
 	*Job
+	defaults
 	name  string
 	asked string
 }
 
 func (c *lacking) Name() string { return c.name }
 
-func (c *lacking) Plan() (string, bool) { return c.asked, c.asked != "" }
+func (c *lacking) Requested() (string, bool) { return c.asked, c.asked != "" }
 
 func (c *lacking) Report(line record.Control) record.Control {
 	if line.State != NotWanted {

@@ -24,6 +24,7 @@ import (
 // Every process that the command starts inherits the rules, and can only add to them.
 type landlockControl struct {
 	*Job
+	defaults
 	rules  landlock.Ruleset
 	report landlock.Report
 	lack   error // why the kernel has no Landlock
@@ -31,7 +32,7 @@ type landlockControl struct {
 
 func (c *landlockControl) Name() string { return "landlock" }
 
-func (c *landlockControl) Plan() (string, bool) { return strings.Join(c.report.Asked, " "), true }
+func (c *landlockControl) Requested() (string, bool) { return strings.Join(c.report.Asked, " "), true }
 
 // Prepare asks the kernel for its ABI of Landlock, and makes the rules that this ABI knows. A
 // kernel without Landlock is no error for a plan with mounts, which hold every path by

@@ -10,9 +10,10 @@ import (
 )
 
 // managedGit replaces git by ethos-git. Its trace store is mounted from ethos's directory.
-type managedGit struct{ *Job }
-
-func (c *managedGit) Name() string { return "managed git" }
+type managedGit struct {
+	*Job
+	defaults
+}
 
 // Prepare creates the directory of the trace store.
 func (c *managedGit) Prepare(context.Context) error {

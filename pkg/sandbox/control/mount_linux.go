@@ -34,10 +34,10 @@ type root struct {
 }
 
 func newMount(j *Job) *root {
-	return &root{namespace: namespace{j, "mount", "mount", "mnt", unix.CLONE_NEWNS}}
+	return &root{namespace: newNamespace(j, "mount", "mount", "mnt", unix.CLONE_NEWNS)}
 }
 
-func (c *root) Plan() (string, bool) {
+func (c *root) Requested() (string, bool) {
 	return fmt.Sprintf("a root of %d mounts", len(c.Job.Plan.Mounts)), true
 }
 

@@ -15,15 +15,20 @@ import (
 // all of them, so that init is never in some of them and not yet in others.
 type namespace struct {
 	*Job
+	defaults
 	name string // of the control
 	kind string // in a plan
 	link string // in /proc/PID/ns: namespaces(7)
 	flag uint64 // of clone(2)
 }
 
+func newNamespace(j *Job, name, kind, link string, flag uint64) namespace {
+	return namespace{Job: j, name: name, kind: kind, link: link, flag: flag}
+}
+
 func (n *namespace) Name() string { return n.name }
 
-func (n *namespace) Plan() (string, bool) {
+func (n *namespace) Requested() (string, bool) {
 	return "a " + n.kind + " namespace of its own", slices.Contains(n.Job.Plan.Namespaces, n.kind)
 }
 

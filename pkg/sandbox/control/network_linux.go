@@ -20,10 +20,10 @@ type network struct {
 }
 
 func newNetwork(j *Job) *network {
-	return &network{namespace: namespace{j, plan.ControlNetwork, "network", "net", unix.CLONE_NEWNET}}
+	return &network{namespace: newNamespace(j, plan.ControlNetwork, "network", "net", unix.CLONE_NEWNET)}
 }
 
-func (n *network) Plan() (string, bool) { return n.Job.Plan.Network, n.Job.Plan.Network != "host" }
+func (n *network) Requested() (string, bool) { return n.Job.Plan.Network, n.Job.Plan.Network != "host" }
 
 func (n *network) Steps(at Phase, p *Program) {
 	n.namespace.Steps(at, p)

@@ -10,13 +10,16 @@ import (
 
 // noEgress stands for the control of names in a program built with the tag noegress. It
 // refuses every plan that allows names.
-type noEgress struct{ *Job }
+type noEgress struct {
+	*Job
+	defaults
+}
 
-func newEgress(j *Job) *noEgress { return &noEgress{j} }
+func newEgress(j *Job) *noEgress { return &noEgress{Job: j} }
 
 func (c *noEgress) Name() string { return "egress" }
 
-func (c *noEgress) Plan() (string, bool) { return "", c.Job.Plan.Egress != nil }
+func (c *noEgress) Requested() (string, bool) { return "", c.Job.Plan.Egress != nil }
 
 // Prepare refuses the plan.
 func (c *noEgress) Prepare(context.Context) error {

@@ -20,11 +20,10 @@ import (
 // of [unixSockets].
 type observer struct {
 	*Job
+	defaults
 	arch *seccomp.Arch
 	seen *observe.Observer
 }
-
-func (c *observer) Name() string { return "observer" }
 
 // Prepare names the calls to observe, before the filter that notifies of them is compiled.
 func (c *observer) Prepare(context.Context) (err error) {

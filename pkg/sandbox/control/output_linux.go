@@ -8,11 +8,14 @@ import (
 
 // output is the limit on what the command writes to standard output and standard error, if
 // they are captured.
-type output struct{ *Job }
+type output struct {
+	*Job
+	defaults
+}
 
 func (c *output) Name() string { return "output" }
 
-func (c *output) Plan() (string, bool) {
+func (c *output) Requested() (string, bool) {
 	return fmt.Sprintf("%d bytes", c.Job.Plan.Limits.OutputBytes), c.IO.Captured && c.Job.Plan.Limits.OutputBytes > 0
 }
 

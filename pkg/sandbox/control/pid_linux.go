@@ -14,7 +14,7 @@ import (
 type pid struct{ namespace }
 
 func newPID(j *Job) *pid {
-	return &pid{namespace{j, "pid", "pid", "pid", unix.CLONE_NEWPID}}
+	return &pid{newNamespace(j, "pid", "pid", "pid", unix.CLONE_NEWPID)}
 }
 
 // Steps make init die with its parent and move it out of its process group, so that kill(0)

@@ -27,6 +27,7 @@ import (
 // by the next.
 type placeholders struct {
 	*Job
+	defaults
 	journal *os.File
 	pool    *os.File // placeholders kept between runs; see pool_linux.go
 	items   []placeholder
@@ -60,8 +61,6 @@ func (g *placeholders) Clear() {
 		g.journal.Truncate(0)
 	}
 }
-
-func (g *placeholders) Name() string { return "placeholders" }
 
 // Prepare examines every path while it holds the lock.
 func (g *placeholders) Prepare(context.Context) error {

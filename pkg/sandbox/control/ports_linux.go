@@ -14,11 +14,14 @@ const portsABI = 4
 
 // ports limit the TCP ports that the command can connect to and bind. The rules are those
 // of landlockControl; the filter that allows only TCP is that of seccompControl.
-type ports struct{ *Job }
+type ports struct {
+	*Job
+	defaults
+}
 
 func (c *ports) Name() string { return "ports" }
 
-func (c *ports) Plan() (string, bool) {
+func (c *ports) Requested() (string, bool) {
 	if c.Job.Plan.Ports == nil {
 		return "", false
 	}

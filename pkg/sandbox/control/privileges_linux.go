@@ -17,11 +17,14 @@ import (
 // one, and leave init only those that it needs: capabilities(7). If root works in somebody
 // else's work space, the command has the capabilities of [plan.Owner], which apply only in
 // its user namespace.
-type privileges struct{ *Job }
+type privileges struct {
+	*Job
+	defaults
+}
 
 func (c *privileges) Name() string { return "privileges" }
 
-func (c *privileges) Plan() (string, bool) {
+func (c *privileges) Requested() (string, bool) {
 	if o := c.Job.Plan.Owner; o != nil {
 		return "CAP_CHOWN, CAP_DAC_OVERRIDE and CAP_FOWNER over files of " + o.String() + ", no_new_privs", true
 	}

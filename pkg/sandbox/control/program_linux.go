@@ -18,9 +18,7 @@ func Compile(j *Job, controls []Control) *Program {
 			p.Command = append(p.Command, steps.RestoreSignals())
 		}
 		for _, c := range controls {
-			if s, ok := c.(Stepper); ok {
-				s.Steps(at, p)
-			}
+			c.Steps(at, p)
 		}
 	}
 	p.Command = append(p.Command, steps.Ready()...)

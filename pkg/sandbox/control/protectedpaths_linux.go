@@ -38,6 +38,7 @@ import (
 // (fsnotify_wait_marks_destroyed in fs/notify/mark.c), some 10 ms per run.
 type protectedPaths struct {
 	*Job
+	defaults
 	events int // descriptor of signalfd(2); -1 if the names must be polled
 	mask   unix.Sigset_t
 	dirs   []protectedDir
@@ -69,8 +70,6 @@ const insists = 64
 func newProtectedPaths(j *Job) *protectedPaths {
 	return &protectedPaths{Job: j, events: -1, suffix: asideSuffix + randomDigits()}
 }
-
-func (w *protectedPaths) Name() string { return plan.ControlNames }
 
 // Prepare records what exists.
 func (w *protectedPaths) Prepare(context.Context) error {

@@ -24,6 +24,7 @@ import (
 // init creates some before the command starts.
 type publish struct {
 	*Job
+	defaults
 	mu        sync.Mutex // for listeners
 	listeners []net.Listener
 	four, six []int     // sockets inside
@@ -48,7 +49,7 @@ func newPublish(j *Job) *publish {
 
 func (c *publish) Name() string { return "publish" }
 
-func (c *publish) Plan() (string, bool) {
+func (c *publish) Requested() (string, bool) {
 	var list []string
 	for _, p := range c.Job.Plan.Publish {
 		list = append(list, p.String())

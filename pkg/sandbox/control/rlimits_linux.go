@@ -24,9 +24,10 @@ import (
 // each process says nothing about their sum.
 type rlimits struct {
 	*Job
+	defaults
 	prepared  bool
 	others    int64 // the user's other threads, if RLIMIT_NPROC counts them
-	stopWatch context.CancelFunc
+	stopWatch func()
 	watching  sync.WaitGroup
 	watched   bool
 	watchErr  error
@@ -38,7 +39,7 @@ type rlimits struct {
 
 func (c *rlimits) Name() string { return "rlimits" }
 
-func (c *rlimits) Plan() (string, bool) {
+func (c *rlimits) Requested() (string, bool) {
 	if !c.prepared {
 		return c.Job.Plan.Limits.Text(), true
 	}
@@ -149,19 +150,23 @@ func (c *rlimits) Run(p *steps.Process) {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	c.stopWatch, c.watched = cancel, true
+	c.watched = true
 	limit := c.Job.Plan.Limits.MemoryBytes
 	w := limits.Watch{Tree: limits.Tree{Init: p.PID, Held: c.shared.Held(limit)}, Limit: limit, Asleep: c.idle.Load, Over: func(limits.Sample) {
 		c.over.Store(true)
 		c.Stop()
 	}}
-	c.watching.Go(func() {
-		select {
-		case <-ctx.Done():
-		case <-time.After(firstLook):
-			c.peak, c.watchErr = w.Run(ctx)
-		}
+	c.watching.Add(1)
+	first := time.AfterFunc(firstLook, func() {
+		defer c.watching.Done()
+		c.peak, c.watchErr = w.Run(ctx)
 	})
+	c.stopWatch = func() {
+		if cancel(); first.Stop() {
+			c.watching.Done()
+		}
+		c.watching.Wait()
+	}
 }
 
 // Look stops the watch while nothing is alive inside.
@@ -179,7 +184,6 @@ func (c *rlimits) Wake(context.Context) error {
 func (c *rlimits) Close() {
 	if c.stopWatch != nil {
 		c.stopWatch()
-		c.watching.Wait()
 	}
 	c.shared.Close()
 }

@@ -17,13 +17,12 @@ import (
 // for the run and removed at its end. The caller's /tmp is not granted.
 type scratch struct {
 	*Job
+	defaults
 	held *os.File // the directory, locked during the run
 }
 
 // scratchName is the prefix of the directories' names.
 const scratchName = "ethos-scratch-"
-
-func (c *scratch) Name() string { return "scratch" }
 
 // Prepare creates the directory and puts its path into the environment.
 func (c *scratch) Prepare(context.Context) error {

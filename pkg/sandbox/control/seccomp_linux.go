@@ -17,6 +17,7 @@ import (
 // seccompControl loads the system call filters: seccomp(2).
 type seccompControl struct {
 	*Job
+	defaults
 	filters []filter
 	// Of a session: what its first process loads if it makes cgroups for its commands, what
 	// these then load, and what keeps the marks of their processes without cgroups.
@@ -26,7 +27,7 @@ type seccompControl struct {
 
 func (c *seccompControl) Name() string { return "seccomp" }
 
-func (c *seccompControl) Plan() (string, bool) { return c.Job.Plan.SeccompText(), true }
+func (c *seccompControl) Requested() (string, bool) { return c.Job.Plan.SeccompText(), true }
 
 func (c *seccompControl) Prepare(context.Context) (err error) {
 	if c.filters, err = filters(c.Job.Plan, c.machine.readFile); err != nil {

@@ -27,6 +27,7 @@ import (
 // package signing. Init creates the socket on the run's own tmpfs.
 type gitSigning struct {
 	*Job
+	defaults
 	signer *signing.Signer
 	fd     int // the socket; 0 before it is handed over
 	ctx    context.Context
@@ -48,7 +49,7 @@ func (c *gitSigning) Name() string { return plan.ControlSigning }
 
 func (c *gitSigning) wanted() bool { return c.Job.Plan.GitSigning != "" }
 
-func (c *gitSigning) Plan() (string, bool) { return c.Job.Plan.GitSigning, c.wanted() }
+func (c *gitSigning) Requested() (string, bool) { return c.Job.Plan.GitSigning, c.wanted() }
 
 // Prepare reads the user's configuration before the command can run. A failure only
 // prevents signatures; it does not prevent the run.

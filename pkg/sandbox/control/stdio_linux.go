@@ -19,10 +19,9 @@ import (
 // descriptor is closed by the command's execve.
 type stdio struct {
 	*Job
+	defaults
 	opened []*os.File
 }
-
-func (c *stdio) Name() string { return "stdio" }
 
 // Prepare moves the command's three descriptors to numbers above 2, unless they are already
 // in place.

@@ -20,12 +20,13 @@ import (
 // forking twice.
 type subreaper struct {
 	*Job
+	defaults
 	children steps.Slot
 }
 
 func (c *subreaper) Name() string { return "pid" }
 
-func (c *subreaper) Plan() (string, bool) { return "a PID namespace of its own", true }
+func (c *subreaper) Requested() (string, bool) { return "a PID namespace of its own", true }
 
 // Steps make init die with its parent, and the command with init.
 func (c *subreaper) Steps(at Phase, p *Program) {

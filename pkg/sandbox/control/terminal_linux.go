@@ -20,12 +20,11 @@ import (
 // back.
 type terminal struct {
 	*Job
+	defaults
 	file  *os.File // nil if there is no terminal to share
 	ours  int      // this process's group
 	group int      // the command's group, in this process's PID namespace
 }
-
-func (t *terminal) Name() string { return "terminal" }
 
 // console is the path inside of the terminal of the command's streams; its own name belongs
 // to another devpts(5). Programs that ask for the name of their terminal search /dev for

@@ -12,12 +12,13 @@ import (
 // reads CLOCK_MONOTONIC too, which setting the clock does not move.
 type timeout struct {
 	*Job
+	defaults
 	deadline time.Time // zero: no limit
 }
 
 func (c *timeout) Name() string { return "timeout" }
 
-func (c *timeout) Plan() (string, bool) {
+func (c *timeout) Requested() (string, bool) {
 	limit := c.Job.Plan.Limits.Timeout
 	return limit.String(), limit > 0
 }

@@ -22,6 +22,7 @@ import (
 // with seccomp user notification.
 type unixSockets struct {
 	*Job
+	defaults
 	notified bool // seccomp user notification is used
 	program  seccomp.Program
 	flags    uint32
@@ -32,7 +33,7 @@ type unixSockets struct {
 
 func (c *unixSockets) Name() string { return "unix_sockets" }
 
-func (c *unixSockets) Plan() (string, bool) {
+func (c *unixSockets) Requested() (string, bool) {
 	return "connect(2) to socket files", c.notified || c.ByLandlock || c.Job.Plan.NoUnixSockets
 }
 

@@ -19,11 +19,11 @@ import (
 type user struct{ namespace }
 
 func newUser(j *Job) *user {
-	return &user{namespace{j, "userns", "user", "user", unix.CLONE_NEWUSER}}
+	return &user{newNamespace(j, "userns", "user", "user", unix.CLONE_NEWUSER)}
 }
 
-func (u *user) Plan() (string, bool) {
-	asked, wanted := u.namespace.Plan()
+func (u *user) Requested() (string, bool) {
+	asked, wanted := u.namespace.Requested()
 	if o := u.Job.Plan.Owner; o != nil {
 		asked += " that has " + o.String() + " too"
 	}

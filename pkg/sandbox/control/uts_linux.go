@@ -12,7 +12,7 @@ import (
 // uts is a UTS namespace with its own host name: uts_namespaces(7).
 type uts struct{ namespace }
 
-func newUTS(j *Job) *uts { return &uts{namespace{j, "uts", "uts", "uts", unix.CLONE_NEWUTS}} }
+func newUTS(j *Job) *uts { return &uts{newNamespace(j, "uts", "uts", "uts", unix.CLONE_NEWUTS)} }
 
 func (c *uts) Steps(at Phase, p *Program) {
 	c.namespace.Steps(at, p)

@@ -24,12 +24,13 @@ import (
 // view. If an overlay cannot be made, nothing runs.
 type workspace struct {
 	*Job
+	defaults
 	fault error // why the changes are unknown
 }
 
 func (c *workspace) Name() string { return plan.ControlWorkspace }
 
-func (c *workspace) Plan() (string, bool) {
+func (c *workspace) Requested() (string, bool) {
 	v := c.Job.Plan.View
 	if v == nil {
 		return "", false

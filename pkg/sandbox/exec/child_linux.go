@@ -121,7 +121,7 @@ func (c *Child) confirm() error {
 
 // release lets the command execute its program as soon as it is confined.
 func (c *Child) release() error {
-	for o := range of[control.Overseer](c.session.run) {
+	for _, o := range c.session.run.controls {
 		o.Oversee(c.PID)
 	}
 	c.Started = time.Now()
@@ -163,7 +163,7 @@ func (s *Session) verify(pid int) (control.Status, error) {
 	if err != nil {
 		return status, err
 	}
-	for v := range of[control.Verifier](s.run) {
+	for _, v := range s.run.controls {
 		if err := v.Verify(status); err != nil {
 			return status, different(err)
 		}
@@ -206,7 +206,7 @@ func (c *Child) Wait() (syscall.WaitStatus, error) {
 }
 
 func (c *Child) gone() {
-	for o := range of[control.Overseer](c.session.run) {
+	for _, o := range c.session.run.controls {
 		c.denials = append(c.denials, o.Overseen(c.PID)...)
 	}
 	c.own.Ended()

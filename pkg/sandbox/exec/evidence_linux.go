@@ -22,9 +22,7 @@ func (r *run) evidence(failure error) record.Sandbox {
 		e.Reason = r.lost
 	}
 	for _, c := range r.controls {
-		if w, ok := c.(control.Witness); ok {
-			w.Evidence(&e, slices.ContainsFunc(e.Controls, func(line record.Control) bool { return line.Name == c.Name() && line.State == control.Enforced }))
-		}
+		c.Evidence(&e, slices.ContainsFunc(e.Controls, func(line record.Control) bool { return line.Name == c.Name() && line.State == control.Enforced }))
 	}
 	if r.ending != nil && r.ending.Layer != "" {
 		e.Reason = r.ending.Why + r.ending.Reason
@@ -52,7 +50,7 @@ func (r *run) used() record.Usage {
 		PeakMemoryBytes: int64(r.usage.Maxrss) << 10, CPUSeconds: cpu.Seconds(),
 		ReadBytes: int64(r.usage.Inblock) * 512, WriteBytes: int64(r.usage.Oublock) * 512, MeasuredBy: "rusage",
 	}
-	for c := range of[control.Meter](r) {
+	for _, c := range r.controls {
 		u = c.Measure(u)
 	}
 	return u
@@ -78,8 +76,8 @@ func (r *run) required() error {
 // hint says how to get a control that was not requested or that the machine does not provide in full.
 func (r *run) hint(name string) string {
 	for _, c := range r.controls {
-		if h, ok := c.(control.Hinter); ok && c.Name() == name && h.Hint() != "" {
-			return h.Hint()
+		if hint := c.Hint(); c.Name() == name && hint != "" {
+			return hint
 		}
 	}
 	return "ethos-sandbox probe shows what this machine can enforce"

@@ -35,7 +35,7 @@ func (r *run) follow() (Outcome, error) {
 			}
 			out.killed(r)
 		case steps.Stopped:
-			for c := range of[control.Jobber](r) {
+			for _, c := range r.controls {
 				c.Stopped(event.Signal, r.proc)
 			}
 			continue
@@ -62,7 +62,7 @@ func (r *run) follow() (Outcome, error) {
 
 // next returns when a control must be called next; the zero time means never.
 func (r *run) next() (first time.Time) {
-	for c := range of[control.Watcher](r) {
+	for _, c := range r.controls {
 		if at := c.Next(); !at.IsZero() && (first.IsZero() || at.Before(first)) {
 			first = at
 		}
@@ -72,7 +72,7 @@ func (r *run) next() (first time.Time) {
 
 // tend calls each control and returns the first reason to end the run, or nil.
 func (r *run) tend() *control.Ending {
-	for c := range of[control.Watcher](r) {
+	for _, c := range r.controls {
 		if ending := c.Tend(); ending != nil {
 			return ending
 		}
@@ -82,7 +82,7 @@ func (r *run) tend() *control.Ending {
 
 // recheck asks each control whether the boundary has changed.
 func (r *run) recheck() *control.Ending {
-	for c := range of[control.Rechecker](r) {
+	for _, c := range r.controls {
 		if ending := c.Recheck(); ending != nil {
 			return ending
 		}

@@ -54,7 +54,7 @@ func (x *Runner) Run(ctx context.Context) (Outcome, error) {
 	}
 	r := x.newRun(x.Plan)
 	out, err := r.run(ctx)
-	for f := range of[control.Fallback](r) {
+	for _, f := range r.controls {
 		if other := f.Instead(err); err != nil && other != nil { // nothing ran
 			r = x.newRun(other)
 			out, err = r.run(ctx)
@@ -63,7 +63,7 @@ func (x *Runner) Run(ctx context.Context) (Outcome, error) {
 	}
 	err = control.CausedRefusal(control.NestedRefusal(err), r.job.Plan)
 	if out.Status == record.StatusSignaled && out.Signal == syscall.SIGKILL {
-		for k := range of[control.Killer](r) {
+		for _, k := range r.controls {
 			if status := k.Killed(); status != "" {
 				out.Status, r.lost = status, ""
 			}
@@ -105,28 +105,6 @@ func (x *Runner) newRun(p *plan.Plan) *run {
 	return r
 }
 
-// of yields the controls that implement T.
-func of[T any](r *run) func(yield func(T) bool) {
-	return func(yield func(T) bool) {
-		for _, c := range r.controls {
-			if t, ok := c.(T); ok && !yield(t) {
-				return
-			}
-		}
-	}
-}
-
-// reversed yields them from the last to the first.
-func reversed[T any](r *run) func(yield func(T) bool) {
-	return func(yield func(T) bool) {
-		for _, c := range slices.Backward(r.controls) {
-			if t, ok := c.(T); ok && !yield(t) {
-				return
-			}
-		}
-	}
-}
-
 // Compile prepares a run without starting it. It returns the calls and a function that releases what they use.
 func (x *Runner) Compile(ctx context.Context) (*control.Program, func(), error) {
 	r := x.newRun(x.Plan)
@@ -140,18 +118,18 @@ func (x *Runner) Compile(ctx context.Context) (*control.Program, func(), error) 
 
 // release releases what was acquired, when init is gone.
 func (r *run) release() {
-	for c := range reversed[control.Clearer](r) {
+	for _, c := range slices.Backward(r.controls) {
 		c.Clear()
 	}
 	r.reap()
-	for c := range reversed[control.Closer](r) {
+	for _, c := range slices.Backward(r.controls) {
 		c.Close()
 	}
 }
 
 // prepare makes the controls acquire what they need, and prepares every call.
 func (r *run) prepare(ctx context.Context) (*control.Program, error) {
-	for c := range of[control.Preparer](r) {
+	for _, c := range r.controls {
 		if err := c.Prepare(ctx); err != nil {
 			return nil, plan.AsSetup(err)
 		}
@@ -179,12 +157,12 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 	}
 	stop := context.AfterFunc(ctx, r.job.Stop)
 	defer stop()
-	for c := range of[control.Scanner](r) { // while the child sets itself up
+	for _, c := range r.controls { // while the child sets itself up
 		c.Scan(ctx)
 	}
 	out, err := r.supervise()
 	if !r.started.IsZero() {
-		for c := range of[control.Finisher](r) {
+		for _, c := range r.controls {
 			c.Finish(ctx)
 		}
 	}
@@ -196,7 +174,7 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 func (r *run) supervise() (Outcome, error) {
 	defer func() {
 		r.ends()
-		for c := range reversed[control.Ender](r) {
+		for _, c := range slices.Backward(r.controls) {
 			c.End()
 		}
 		if !r.finished {
@@ -212,7 +190,7 @@ func (r *run) supervise() (Outcome, error) {
 		r.end()
 		return Outcome{}, &plan.Refusal{Code: plan.CodeSetup, Err: err}
 	}
-	for c := range of[control.Runner](r) {
+	for _, c := range r.controls {
 		c.Run(r.proc)
 	}
 	if r.hooks.began != nil {
@@ -330,7 +308,7 @@ func (r *run) verifyPlace(pid int) error {
 	if pid <= 0 {
 		return control.Unreadable(errors.New("the confined process has no pid in this PID namespace"))
 	}
-	for c := range of[control.PlaceVerifier](r) {
+	for _, c := range r.controls {
 		if err := c.VerifyPlace(pid); err != nil {
 			return different(err)
 		}
@@ -344,13 +322,13 @@ func (r *run) verify(pid int) error {
 	if err != nil {
 		return err
 	}
-	for c := range of[control.Verifier](r) {
+	for _, c := range r.controls {
 		if err := c.Verify(status); err != nil {
 			return different(err)
 		}
 	}
 	r.job.Verified = true
-	for c := range of[control.Beginner](r) {
+	for _, c := range r.controls {
 		if err := c.Begin(pid); err != nil {
 			return err
 		}
@@ -367,7 +345,7 @@ func different(err error) error {
 
 // receive passes a descriptor of the child to the control that expects it.
 func (r *run) receive(event steps.Event) {
-	for c := range of[control.Receiver](r) {
+	for _, c := range r.controls {
 		if c.Receive(event.What, event.FD) {
 			return
 		}

@@ -186,7 +186,7 @@ func (s *Session) Expect(ctx context.Context) {
 	if s.ended {
 		return
 	}
-	for e := range of[control.Expecter](s.run) {
+	for _, e := range s.run.controls {
 		e.Expect(ctx)
 	}
 }
@@ -205,7 +205,7 @@ func (s *Session) Prepare() {
 		_ = s.run.proc.Prepare(s.verifySpare)
 	}
 	if s.idle {
-		for r := range of[control.Rester](s.run) {
+		for _, r := range s.run.controls {
 			r.Rest()
 		}
 	}
@@ -228,7 +228,7 @@ func (s *Session) wake(ctx context.Context) error {
 	if !s.idle {
 		return nil
 	}
-	for r := range of[control.Resident](s.run) {
+	for _, r := range s.run.controls {
 		if err := r.Wake(ctx); err != nil {
 			s.End()
 			return &plan.Refusal{Code: plan.CodeStale, Err: fmt.Errorf("the session no longer matches the file system, and ends: %w", err), Hint: "start it again: ethos-sandbox session start"}
@@ -336,7 +336,7 @@ func (s *Session) Publish(text string, anywhere bool) (plan.Published, error) {
 	if err != nil {
 		return published, err
 	}
-	for p := range of[control.Publisher](s.run) {
+	for _, p := range s.run.controls {
 		if err = p.Publish(published); err != nil {
 			return published, err
 		}
@@ -361,7 +361,7 @@ func (s *Session) look(ctx context.Context) (denials []record.Denial) {
 		return nil
 	}
 	idle := s.running == 0 && s.alone()
-	for r := range of[control.Resident](s.run) {
+	for _, r := range s.run.controls {
 		denials = append(denials, r.Look(ctx, idle)...)
 	}
 	s.idle = idle
