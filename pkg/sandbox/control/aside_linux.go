@@ -31,9 +31,13 @@ type asideName struct {
 // that the command cannot have used up the names.
 const asideSuffix = ".ethos-quarantine-"
 
+// randomDigits asks the kernel itself: the first use of crypto/rand in a process takes as
+// long as a hundred system calls, and each run needs digits.
 func randomDigits() string {
 	var b [4]byte
-	rand.Read(b[:])
+	if n, err := unix.Getrandom(b[:], 0); err != nil || n < len(b) {
+		rand.Read(b[:])
+	}
 	return hex.EncodeToString(b[:])
 }
 

@@ -28,9 +28,9 @@ type gitQuarantine struct {
 	ready    time.Time           // when it had begun
 }
 
-// Scan starts the comparison, if the command can write anything: it records the present
+// Meanwhile starts the comparison, if the command can write anything: it records the present
 // state, with which Finish compares what the command leaves.
-func (c *gitQuarantine) Scan(ctx context.Context) {
+func (c *gitQuarantine) Meanwhile(ctx context.Context) {
 	c.record(c.begin(ctx, c.Plan.Scans(), nil))
 }
 

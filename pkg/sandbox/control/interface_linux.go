@@ -33,9 +33,9 @@ type Control interface {
 	// own.
 	Receive(what, fd int) bool
 
-	// Scan scans the file system while the child sets itself up. It returns before the
-	// command starts.
-	Scan(ctx context.Context)
+	// Meanwhile does, while the child sets itself up, what takes time. It returns before
+	// the command starts.
+	Meanwhile(ctx context.Context)
 
 	// VerifyPlace compares what init has built, as the waiting process pid sees it, with
 	// the plan. It asks the kernel from outside.
@@ -143,7 +143,7 @@ func (defaults) Requested() (what string, wanted bool)      { return "", false }
 func (defaults) Prepare(context.Context) error              { return nil }
 func (defaults) Steps(Phase, *Program)                      {}
 func (defaults) Receive(what, fd int) bool                  { return false }
-func (defaults) Scan(context.Context)                       {}
+func (defaults) Meanwhile(context.Context)                  {}
 func (defaults) VerifyPlace(int) error                      { return nil }
 func (defaults) Verify(Status) error                        { return nil }
 func (defaults) Begin(int) error                            { return nil }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -28,7 +26,8 @@ type unixSockets struct {
 	flags    uint32
 	listener int // the listener that answers the filter; 0 before it is handed over
 	judge    *notify.Judge
-	err      error // why there is no judge
+	answers  bool  // the judge has begun
+	err      error // why it has not
 }
 
 func (c *unixSockets) Name() string { return "unix_sockets" }
@@ -93,24 +92,35 @@ func (c *unixSockets) Receive(what, fd int) bool {
 	return true
 }
 
+// Meanwhile starts the judge's threads.
+func (c *unixSockets) Meanwhile(context.Context) {
+	if len(c.program) == 0 {
+		return
+	}
+	var o notify.Options
+	if c.notified {
+		o = notify.Options{Declared: c.Job.Plan.Sockets, HoldTCP: c.Job.Plan.Network == "none", Override: c.kept() != 0}
+		if c.Job.Plan.GitSigning != "" {
+			o.Inside = []string{plan.SigningSocket}
+		}
+		if p := c.Job.Plan.Ports; p != nil {
+			o.Ports, o.HoldTCP, _ = capability.Ports(p.Connect, false)
+		}
+	}
+	c.judge = notify.New(o)
+}
+
 // Begin starts answering.
 func (c *unixSockets) Begin(pid int) error {
 	if c.listener == 0 {
 		return nil
 	}
 	if c.notified {
-		o := notify.Options{Listener: c.listener, PID: pid, Declared: c.Job.Plan.Sockets, HoldTCP: c.Job.Plan.Network == "none", Observer: c.Watch, Override: c.kept() != 0}
-		if c.Job.Plan.GitSigning != "" {
-			o.Declared = append(slices.Clip(o.Declared), fmt.Sprintf("/proc/%d/root%s", pid, plan.SigningSocket))
-		}
-		if p := c.Job.Plan.Ports; p != nil {
-			o.Ports, o.HoldTCP, _ = capability.Ports(p.Connect, false)
-		}
-		c.judge, c.err = notify.Start(o)
+		c.err = c.judge.Start(c.listener, pid, c.Watch)
 	} else {
-		c.judge, c.err = notify.Watch(c.listener, c.Watch)
+		c.err = c.judge.Watch(c.listener, c.Watch)
 	}
-	if c.err != nil {
+	if c.answers = c.err == nil; !c.answers {
 		go notify.Pass(c.listener)
 	}
 	c.listener = -1
@@ -122,10 +132,11 @@ var errUnanswered = errors.New("the command did not start")
 // End stops the judge and keeps what it observed. A call that still waits for an answer fails
 // with ENOSYS once the listener is closed: seccomp_unotify(2).
 func (c *unixSockets) End() {
+	ended := c.judge == nil || c.judge.Close()
 	switch {
-	case c.judge == nil:
+	case !c.answers:
 		c.Watched = "nothing was seen: " + cmp.Or(errors.Join(c.err, c.noteOn(notifying)), errUnanswered).Error()
-	case c.judge.Close():
+	case ended:
 		c.Watched = Observed
 	default:
 		c.Watched = watchStuck
@@ -144,7 +155,7 @@ func (c *unixSockets) Report(line record.Control) record.Control {
 		}
 		return line
 	}
-	held := c.Verified && (c.judge != nil && c.notified || c.ByLandlock)
+	held := c.Verified && (c.answers && c.notified || c.ByLandlock)
 	switch {
 	case c.ByLandlock && held:
 		line.Enforced = "Landlock"

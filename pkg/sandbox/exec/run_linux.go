@@ -157,8 +157,8 @@ func (r *run) run(ctx context.Context) (Outcome, error) {
 	}
 	stop := context.AfterFunc(ctx, r.job.Stop)
 	defer stop()
-	for _, c := range r.controls { // while the child sets itself up
-		c.Scan(ctx)
+	for _, c := range r.controls {
+		c.Meanwhile(ctx)
 	}
 	out, err := r.supervise()
 	if !r.started.IsZero() {

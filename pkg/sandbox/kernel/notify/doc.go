@@ -5,8 +5,8 @@
 // network namespace nor a read-only mount prevents that: connect(2) needs only
 // write permission on the file (unix_find_bsd in net/unix/af_unix.c). The
 // address is in memory, where a filter cannot see it. [Filter] is the filter
-// that notifies. Begin with [Start], which answers in the process that
-// supervises the command until [Judge.Close].
+// that notifies. Begin with [New]; [Judge.Start] then answers, in the process
+// that supervises the command, until [Judge.Close].
 //
 // # Contract
 //

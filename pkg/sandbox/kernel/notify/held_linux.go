@@ -15,7 +15,10 @@ import (
 // port that is refused to itself. It is not the judge's own thread, because a
 // process in a domain may not take a descriptor from a process outside it
 // (hook_ptrace_access_check in security/landlock/task.c).
-type held struct{ calls chan call }
+type held struct {
+	calls chan call
+	ready chan error // how the thread was confined
+}
 
 type call struct {
 	run  func() error
@@ -25,10 +28,10 @@ type call struct {
 // newHeld starts the thread, which ends with [held.close], because it cannot
 // regain the privileges that it dropped. It returns nil if the command has no
 // such rules either.
-func newHeld(ports []uint16) (*held, error) {
+func newHeld(ports []uint16) *held {
 	kernel, err := landlock.Probe()
 	if err != nil {
-		return nil, nil
+		return nil
 	}
 	q := landlock.Request{Net: landlock.ConnectTCP}
 	for _, port := range ports {
@@ -36,11 +39,19 @@ func newHeld(ports []uint16) (*held, error) {
 	}
 	rules, _ := landlock.Build(kernel.ABI, q)
 	if rules.Empty() {
-		return nil, nil
+		return nil
 	}
-	h, ready := &held{make(chan call)}, make(chan error)
-	go h.serve(rules, ready)
-	return h, <-ready
+	h := &held{make(chan call), make(chan error, 1)}
+	go h.serve(rules)
+	return h
+}
+
+// confined waits until the thread is under its rules.
+func (h *held) confined() error {
+	if h == nil {
+		return nil
+	}
+	return <-h.ready
 }
 
 // serve runs calls until the channel is closed. It never unlocks the thread,
@@ -48,10 +59,10 @@ func newHeld(ports []uint16) (*held, error) {
 //
 // An unlocked thread would return to the scheduler and run other goroutines of
 // this process without capabilities and in the Landlock domain.
-func (h *held) serve(rules landlock.Ruleset, ready chan<- error) {
+func (h *held) serve(rules landlock.Ruleset) {
 	runtime.LockOSThread()
 	err := confineTo(rules)
-	ready <- err
+	h.ready <- err
 	if err != nil {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 	"unsafe"
@@ -11,11 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Options describe a run to a judge.
+// Options describe the command of a run to its judge.
 type Options struct {
-	Listener int      // what seccomp(2) returned to the process that installed [Filter]; the judge closes it
-	PID      int      // a process of the tree, as numbered in this process's namespace, that is alive and does not run yet
 	Declared []string // socket files, in this process's file system, that may be connected to
+	Inside   []string // the same, in the command's root
 	HoldTCP  bool     // the command's Landlock rules allow TCP connections to Ports only
 	Ports    []uint16 // empty allows no connection
 	// Override says that the command has CAP_DAC_OVERRIDE over files of its
@@ -26,7 +26,6 @@ type Options struct {
 	// connects only to declared sockets and to the command's own, including
 	// datagram sockets.
 	Override bool
-	Observer Observer // of calls that are not judged; may be nil
 }
 
 // Observer is shown calls. It decides nothing: the calls continue or have been
@@ -40,8 +39,8 @@ type Observer interface {
 
 // Judge answers the calls of one process tree.
 type Judge struct {
+	Options
 	listener, root int
-	keeps          uint32 // capabilities that its thread keeps
 	network        identity
 	threads        bool // pidfds can refer to threads: Linux 6.9
 	known          known
@@ -49,6 +48,9 @@ type Judge struct {
 	binding        []binding
 	recent         recent
 	wake           [2]int
+	dropped        chan error // how its thread gave up its privileges
+	begin          chan bool  // whether its thread answers, or ends
+	begun          bool
 	done           chan struct{}
 	observer       Observer
 	held           *held // connects internet sockets; nil if this thread does
@@ -58,43 +60,58 @@ type Judge struct {
 // linger (socket(7), SO_LINGER).
 const endPatience = time.Second
 
-// Start starts answering. On an error nothing answers; the caller must close
-// the listener or call [Pass]. The user of this process must own the user
-// namespace of the command: SIOCGSKNS and SIOCUNIXFILE need capabilities there,
-// and the judge's thread has none of its own. No code of the command may have
-// run, because its root and its network namespace are read from /proc/PID here.
-func Start(o Options) (*Judge, error) {
-	j := &Judge{listener: o.Listener, root: -1, wake: [2]int{-1, -1}, done: make(chan struct{}), observer: o.Observer}
-	if o.Override {
-		j.keeps = 1 << unix.CAP_DAC_OVERRIDE
+// New starts the threads of a judge. They give up their privileges while the
+// caller goes on. [Judge.Close] ends them.
+func New(o Options) *Judge {
+	j := &Judge{Options: o, listener: -1, root: -1, wake: [2]int{-1, -1}, dropped: make(chan error, 1), begin: make(chan bool, 1), done: make(chan struct{})}
+	go j.run()
+	if o.HoldTCP {
+		j.held = newHeld(o.Ports)
 	}
-	return j.start(j.prepare(o))
+	return j
+}
+
+// Start starts answering. listener is what seccomp(2) returned to the process
+// that installed [Filter], and pid a process of the tree, as numbered in this
+// process's namespace, that is alive and does not run yet: its root and its
+// network namespace are read from /proc/PID here. observer may be nil.
+//
+// After an error nothing answers, and the listener is still the caller's, who
+// must close it or call [Pass]. Otherwise it is the judge's. The user of this
+// process must own the user namespace of the command: SIOCGSKNS and
+// SIOCUNIXFILE need capabilities there, and the judge's thread has none of its
+// own.
+func (j *Judge) Start(listener, pid int, observer Observer) error {
+	j.listener, j.observer = listener, observer
+	return j.start(j.prepare(pid))
 }
 
 // Watch starts showing calls to an observer without judging any; the filter is
 // [Observing].
-func Watch(listener int, observer Observer) (*Judge, error) {
-	j := &Judge{listener: listener, root: -1, wake: [2]int{-1, -1}, done: make(chan struct{}), observer: observer}
+func (j *Judge) Watch(listener int, observer Observer) error {
+	j.listener, j.observer = listener, observer
 	return j.start(j.listen())
 }
 
-func (j *Judge) start(err error) (*Judge, error) {
+func (j *Judge) start(err error) error {
 	if err == nil {
-		ready := make(chan error)
-		go j.run(ready)
-		err = <-ready
+		err = <-j.dropped
+	}
+	if err == nil {
+		err = j.held.confined()
 	}
 	if err != nil {
 		j.listener = -1 // the caller keeps it
-		j.release()
-		return nil, err
+		return err
 	}
-	return j, nil
+	j.begun = true
+	j.begin <- true
+	return nil
 }
 
 // What is opened stays open on an error; release closes it.
-func (j *Judge) prepare(o Options) error {
-	dir := "/proc/" + strconv.Itoa(o.PID)
+func (j *Judge) prepare(pid int) error {
+	dir := "/proc/" + strconv.Itoa(pid)
 	var err error
 	if j.root, err = unix.Open(dir+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
 		return fmt.Errorf("judge of connect: %s/root: %w", dir, err)
@@ -104,20 +121,19 @@ func (j *Judge) prepare(o Options) error {
 		return fmt.Errorf("judge of connect: %s/ns/net: %w", dir, err)
 	}
 	j.network = identity{st.Dev, st.Ino}
-	if fd, err := unix.PidfdOpen(o.PID, pidfdThread); err == nil {
+	if fd, err := unix.PidfdOpen(pid, pidfdThread); err == nil {
 		j.threads = true
 		unix.Close(fd)
 	}
-	if err := takable(o.PID); err != nil {
+	if err := takable(pid); err != nil {
 		return err
 	}
-	if err := j.known.declare(o.Declared); err != nil {
-		return err
+	declared := slices.Clip(j.Declared)
+	for _, path := range j.Inside {
+		declared = append(declared, dir+"/root"+path)
 	}
-	if o.HoldTCP {
-		if j.held, err = newHeld(o.Ports); err != nil {
-			return err
-		}
+	if err := j.known.declare(declared); err != nil {
+		return err
 	}
 	return j.listen()
 }
@@ -155,14 +171,17 @@ func takable(pid int) error {
 // run is the judge's thread. The thread ends with it, because it cannot regain
 // the privileges that it dropped. Every call of the command is answered by this
 // one thread, so nothing in it may block for longer than a look-up of a path.
-func (j *Judge) run(ready chan<- error) {
+func (j *Judge) run() {
 	runtime.LockOSThread()
-	err := dropPrivileges(j.keeps)
-	ready <- err
-	if err != nil {
+	defer close(j.done)
+	var keeps uint32
+	if j.Override {
+		keeps = 1 << unix.CAP_DAC_OVERRIDE
+	}
+	j.dropped <- dropPrivileges(keeps)
+	if !<-j.begin {
 		return
 	}
-	defer close(j.done)
 	for j.wait() {
 	}
 	j.abandon()
@@ -220,11 +239,16 @@ func (j *Judge) receive() {
 	}
 }
 
-// Close ends the judge; the kernel answers waiting calls with ENOSYS. It
-// returns false if the judge's thread, or the observer in it, is stuck in a
-// system call. Programs take ENOSYS for a kernel without connect(2), so the
-// tree should have ended.
+// Close ends the judge, whether it was started or not; the kernel answers
+// waiting calls with ENOSYS. It returns false if the judge's thread, or the
+// observer in it, is stuck in a system call. Programs take ENOSYS for a kernel
+// without connect(2), so the tree should have ended.
 func (j *Judge) Close() bool {
+	if !j.begun {
+		j.begin <- false
+		j.release()
+		return true
+	}
 	unix.Write(j.wake[1], []byte{0})
 	select {
 	case <-j.done:

@@ -115,12 +115,11 @@ func confined(t *testing.T, name string, change func(*exec.Cmd, *Options), args 
 	}
 	pidfd := must(unix.PidfdOpen(cmd.Process.Pid, 0))
 	defer unix.Close(pidfd)
-	o.PID, o.Listener = cmd.Process.Pid, must(unix.PidfdGetfd(pidfd, number, 0))
-	judge, err := Start(o)
-	if err != nil {
+	judge := New(o)
+	defer judge.Close()
+	if err := judge.Start(must(unix.PidfdGetfd(pidfd, number, 0)), cmd.Process.Pid, nil); err != nil {
 		t.Fatal(err)
 	}
-	defer judge.Close()
 	late := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	defer late.Stop()
 	in.Write([]byte{1})
