@@ -320,7 +320,7 @@ func TestSessionThousand(t *testing.T) {
 }
 
 func (s *shared) nothingIsLeft(t *testing.T) {
-	before := runtime.NumGoroutine()
+	before := runtime.NumGoroutine() + 1 // the session's own watch begins some time after its start
 	for n := range shorttest.Sample(make([]int, 1000), 20) {
 		child, err := s.Spawn(context.Background(), sandbox.Command{Argv: []string{"true"}, Env: s.Plan().Env, Dir: s.Plan().Dir, Limits: sandbox.Limits{MemoryBytes: ownMemory, Pids: 50}})
 		if err != nil {
