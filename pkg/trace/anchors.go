@@ -9,10 +9,9 @@ type ruleSet uint64
 // of ASCII letters.
 type automaton struct {
 	class   [256]uint8
-	next    [][]uint16 // state × class
-	found   []ruleSet  // rules whose anchors end in this state
 	classes uint32
-	steps   []uint32 // next as one list: what follows is the index of its first class, doubled, and 1 if it is in found
+	found   []ruleSet // rules whose anchors end in this state
+	steps   []uint32  // state × class: the index of the next state's first class, doubled, and 1 if it is in found
 }
 
 var anchors = lazy.Value[*automaton]{Make: func() *automaton {
@@ -74,34 +73,37 @@ func widen(list []window, w window) []window {
 
 func newAutomaton(words map[string]ruleSet) *automaton {
 	a := &automaton{}
-	classes := a.classify(words)
-	add := func() uint16 {
-		a.next = append(a.next, make([]uint16, classes))
-		a.found = append(a.found, 0)
-		return uint16(len(a.next) - 1)
+	a.classes = a.classify(words)
+	most := 1 // states
+	for w := range words {
+		most += len(w)
 	}
-	add()
+	a.found, a.steps = make([]ruleSet, 1, most), make([]uint32, uint32(most)*a.classes) // until flatten, steps are states
 	for w, set := range words {
-		state := uint16(0)
+		state := uint32(0)
 		for i := range len(w) {
-			c := a.class[w[i]]
-			if a.next[state][c] == 0 {
-				child := add()
-				a.next[state][c] = child
+			step := &a.row(state)[a.class[w[i]]]
+			if *step == 0 {
+				*step = uint32(len(a.found))
+				a.found = append(a.found, 0)
 			}
-			state = a.next[state][c]
+			state = *step
 		}
 		a.found[state] |= set
 	}
+	a.steps = a.steps[:uint32(len(a.found))*a.classes]
 	a.link()
-	a.flatten(classes)
+	a.flatten()
 	return a
 }
 
+// row returns the steps from a state.
+func (a *automaton) row(state uint32) []uint32 { return a.steps[state*a.classes:][:a.classes] }
+
 // classify assigns a class to each byte that occurs in a word, the same for both cases of a letter.
 // All other bytes have class 0.
-func (a *automaton) classify(words map[string]ruleSet) int {
-	n := 1
+func (a *automaton) classify(words map[string]ruleSet) uint32 {
+	n := uint32(1)
 	for w := range words {
 		for i := range len(w) {
 			c := w[i]
@@ -120,37 +122,33 @@ func (a *automaton) classify(words map[string]ruleSet) int {
 
 // link turns the tree of words into an automaton that never goes back in its input.
 func (a *automaton) link() {
-	fail := make([]uint16, len(a.next))
-	var queue []uint16
-	for _, child := range a.next[0] {
+	fail := make([]uint32, len(a.found))
+	queue := make([]uint32, 0, len(a.found))
+	for _, child := range a.row(0) {
 		if child != 0 {
 			queue = append(queue, child)
 		}
 	}
-	for len(queue) > 0 {
-		state := queue[0]
-		queue = queue[1:]
+	for at := 0; at < len(queue); at++ {
+		state := queue[at]
 		a.found[state] |= a.found[fail[state]]
-		for c, child := range a.next[state] {
+		otherwise := a.row(fail[state])
+		for c, child := range a.row(state) {
 			if child == 0 {
-				a.next[state][c] = a.next[fail[state]][c]
+				a.row(state)[c] = otherwise[c]
 				continue
 			}
-			fail[child] = a.next[fail[state]][c]
+			fail[child] = otherwise[c]
 			queue = append(queue, child)
 		}
 	}
 }
 
-func (a *automaton) flatten(classes int) {
-	a.classes = uint32(classes)
-	for _, row := range a.next {
-		for _, state := range row {
-			step := uint32(state) * a.classes * 2
-			if a.found[state] != 0 {
-				step++
-			}
-			a.steps = append(a.steps, step)
+func (a *automaton) flatten() {
+	for i, state := range a.steps {
+		a.steps[i] = state * a.classes * 2
+		if a.found[state] != 0 {
+			a.steps[i]++
 		}
 	}
 }
