@@ -150,16 +150,18 @@ func (m *machine) runCommand() {
 }
 
 // wait blocks until a signal arrives. It ends the namespace if the parent's end
-// of the channel is closed. POLLRDHUP means that the other side has closed the
-// channel or will not write any more: poll(2). SIGCHLD is among the signals.
+// of the channel is closed, or if it cannot block: a seccomp filter around this
+// process may refuse every call once its supervisor has ended. POLLRDHUP means
+// that the other side has closed the channel or will not write any more:
+// poll(2). SIGCHLD is among the signals.
 //
 //go:nosplit
 //go:norace
 func (m *machine) wait() {
 	m.poll[0].Fd, m.poll[0].Events = m.sigfd, unix.POLLIN
 	m.poll[1].Fd, m.poll[1].Events = m.slots[Channel], unix.POLLRDHUP
-	syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&m.poll[0])), 2, 0, 0, 0, 0)
-	if m.poll[1].Revents&(unix.POLLHUP|unix.POLLRDHUP|unix.POLLERR) != 0 {
+	_, _, e := syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&m.poll[0])), 2, 0, 0, 0, 0)
+	if e != 0 && e != syscall.EINTR || m.poll[1].Revents&(unix.POLLHUP|unix.POLLRDHUP|unix.POLLERR) != 0 {
 		m.orphaned()
 	}
 }

@@ -217,6 +217,23 @@ func TestEndCleansUp(t *testing.T) {
 }
 
 // TestSignals: what is sent to init reaches the command; init itself is not to be stirred by it.
+// TestRefusedWait: an init that the kernel does not let wait ends, and everything
+// with it.
+func TestRefusedWait(t *testing.T) {
+	p := shell("exec sleep 1000")
+	refuse := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_PPOLL, Jf: 1},
+		{Code: unix.BPF_RET, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}, {Code: unix.BPF_RET, K: unix.SECCOMP_RET_ALLOW},
+	}
+	p.Finalize = []Step{
+		call("prctl", unix.SYS_PRCTL, Int(unix.PR_SET_NO_NEW_PRIVS), Int(1), Int(0), Int(0), Int(0)),
+		call("seccomp", unix.SYS_SECCOMP, Int(unix.SECCOMP_SET_MODE_FILTER), Int(0), Filter(&unix.SockFprog{Len: uint16(len(refuse)), Filter: &refuse[0]})),
+	}
+	if o := follow(t, p, nil); !o.gone {
+		t.Errorf("it went on: %+v", o)
+	}
+}
+
 func TestSignals(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
 	p := shell("trap 'exit 9' USR1; : > " + ready + "; while :; do sleep 0.01; done")
