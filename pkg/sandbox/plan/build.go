@@ -36,6 +36,7 @@ type builder struct {
 	placeholders []Placeholder
 	names        []ProtectedNames
 	scans        []*treescan.Tree
+	ahead        *scanning // nil if none was begun
 	copies       []GitSettings
 	search       []string // domains of the host's resolv.conf(5)
 	own          string   // ethos's directory for this work space
@@ -72,6 +73,7 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 	if err := b.rootsState(); err != nil {
 		return nil, err
 	}
+	b.scanAhead()
 	if err := b.gather(); err != nil {
 		return nil, asRefusal(err)
 	}

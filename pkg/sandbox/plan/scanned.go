@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"ethos/pkg/sandbox/quarantine"
@@ -12,7 +13,41 @@ import (
 // scan lists a directory tree completely. The plan protects what it finds, and the search
 // after the run starts from it.
 func (b *builder) scan(root string) (*treescan.Tree, error) {
-	return b.files.files.Scan(root, quarantine.ScanOptions(protectedNames, filepath.Join(root, EthosDir), ScanMemory(b.getenv, root)))
+	if b.ahead == nil || b.ahead.root != root {
+		return b.scanning(root).result()
+	}
+	return b.ahead.result()
+}
+
+// scanAhead begins the scan of the work space, if that is to be writable: it takes longest,
+// and is needed when all other rules are known.
+func (b *builder) scanAhead() {
+	if slices.Contains(b.baseWrites(), ".") {
+		b.ahead = b.scanning(b.spec.Workspace)
+	}
+}
+
+func (b *builder) scanning(root string) *scanning {
+	s := &scanning{root: root, ended: make(chan struct{})}
+	files, options := b.files.files, quarantine.ScanOptions(protectedNames, filepath.Join(root, EthosDir), ScanMemory(b.getenv, root))
+	go func() {
+		defer close(s.ended)
+		s.tree, s.err = files.Scan(root, options)
+	}()
+	return s
+}
+
+// scanning is a scan that is in progress.
+type scanning struct {
+	root  string
+	ended chan struct{}
+	tree  *treescan.Tree
+	err   error
+}
+
+func (s *scanning) result() (*treescan.Tree, error) {
+	<-s.ended
+	return s.tree, s.err
 }
 
 // startScans holds the scans from which a plan was made. The search after the first run of
