@@ -127,6 +127,7 @@ func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenc
 		return err
 	}
 	caught := catch()
+	sandbox.ReadAhead()
 	plan, evidence, err := e.ready(ctx, sys, spec)
 	if err != nil || plan == nil {
 		return err

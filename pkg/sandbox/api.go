@@ -61,6 +61,8 @@ var (
 	NewCapture = exec.NewCapture
 	// Shorten halves what a result keeps of a stream.
 	Shorten = exec.Shorten
+	// ReadAhead begins to read what the next run needs to know of the machine, while that is planned.
+	ReadAhead = exec.ReadAhead
 	// Release frees what is kept between runs. No run may be in progress.
 	Release = exec.Release
 	// Recover quarantines what runs left for git or for an agent if their process was

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -113,10 +114,14 @@ func (c *cgroupControl) bounds() cgroup.Limits {
 // limits of their own. For the wide limits of a profile alone, its answer would take longer
 // than a small command.
 func (c *cgroupControl) caller() cgroup.Caller {
+	caller := cgroup.Caller{Files: cgroup.Host{}, PID: os.Getpid(), UID: os.Geteuid()}
 	if c.Job.Plan.Asked || c.Job.Plan.MustCgroup() || c.Spawns {
-		return cgroup.Self()
+		caller = cgroup.Self()
 	}
-	return cgroup.Caller{Files: cgroup.Host{}, PID: os.Getpid(), UID: os.Geteuid()}
+	if files := readAhead.Swap(nil); files != nil {
+		caller.Files = *files
+	}
+	return caller
 }
 
 // Steps start init in the cgroup. In a session, init moves on to the child for those that
@@ -257,6 +262,14 @@ func (s *shared) drop() {
 		_ = s.delegation.Close() // on failure this process stays in the supervisor's cgroup
 		s.delegation = nil
 	}
+}
+
+var readAhead atomic.Pointer[cgroup.Files]
+
+// ReadAhead begins to read what the next run of this process needs to know of the machine.
+func ReadAhead() {
+	files := cgroup.Ahead(cgroup.Host{})
+	readAhead.Store(&files)
 }
 
 // Release frees what is kept between runs: the place in the cgroup tree to which this

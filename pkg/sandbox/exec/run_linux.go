@@ -24,6 +24,9 @@ func Run(ctx context.Context, p *plan.Plan, io IO) (Outcome, error) {
 	return (&Runner{Plan: p, IO: io}).Run(ctx)
 }
 
+// ReadAhead begins to read what the next run needs to know of the machine, while that is planned.
+func ReadAhead() { control.ReadAhead() }
+
 // Release frees what is kept between runs, and what was made for one that does not come. No run may be in progress.
 func Release() {
 	control.Release()

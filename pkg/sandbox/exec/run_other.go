@@ -8,6 +8,9 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
+// ReadAhead does nothing on this system.
+func ReadAhead() {}
+
 // Release does nothing on this system.
 func Release() {}
 

@@ -15,11 +15,16 @@ type hierarchy struct {
 	v1    []string // controllers that are mounted as v1
 }
 
+const (
+	mountTable = "/proc/self/mountinfo"
+	ownCgroup  = "/proc/self/cgroup"
+)
+
 // readHierarchy reads /proc/self/mountinfo and /proc/self/cgroup:
 // proc_pid_mountinfo(5), cgroups(7). Both files show paths relative to the root
 // of the reader's cgroup namespace: cgroup_namespaces(7).
 func readHierarchy(files Files) (hierarchy, error) {
-	mounts, err := files.ReadFile("/proc/self/mountinfo")
+	mounts, err := files.ReadFile(mountTable)
 	if err != nil {
 		return hierarchy{}, fmt.Errorf("cgroup: %w", err)
 	}
@@ -74,7 +79,7 @@ func unescape(path string) string {
 // /proc/self/cgroup; "" if there is none. The path may end in " (deleted)" if
 // the cgroup was removed; no directory has that name then.
 func readOwn(files Files) (string, error) {
-	text, err := files.ReadFile("/proc/self/cgroup")
+	text, err := files.ReadFile(ownCgroup)
 	if err != nil {
 		return "", fmt.Errorf("cgroup: %w", err)
 	}
