@@ -14,7 +14,7 @@ const listOfControls = "controls_linux.go"
 
 // sharedByControls are the files of the controls' folder that hold no control.
 var sharedByControls = []string{
-	"command_linux.go", "control_linux.go", "directory_linux.go", "filters.go", "findings_linux.go", "foreign_linux.go", "fstatat_linux_386.go", "fstatat_linux_amd64.go", "fstatat_linux_arm64.go", "gitquarantine_other.go", "io.go",
+	"command_linux.go", "control_linux.go", "directory_linux.go", "filters.go", "findings_linux.go", "foreign_linux.go", "fstatat_linux_386.go", "fstatat_linux_amd64.go", "fstatat_linux_arm64.go", "gitquarantine_other.go", "interface_linux.go", "io.go",
 	"landlockrules_linux.go", "leaf_linux.go", "machine_linux.go", "namespace_linux.go", "narrow_linux.go", "own_linux.go", "ownevidence_linux.go", "ownwatch_linux.go", "proc_linux.go", "program_linux.go", "refusal_linux.go", "refusal_other.go", "view_linux.go", "view_other.go",
 }
 

@@ -121,9 +121,6 @@ func (b *builder) locate(files Files) error {
 	return nil
 }
 
-// getenv reads a variable of the caller's environment.
-func (b *builder) getenv(name string) string { return Lookup(b.spec.Environ, name) }
-
 // homeDir returns the caller's HOME, or "/tmp" if HOME is unset, relative or "/".
 func (b *builder) homeDir() string {
 	home := b.getenv("HOME")

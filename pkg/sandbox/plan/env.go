@@ -210,3 +210,6 @@ func (b *builder) fixEnv(values map[string]string) {
 		values["TMPDIR"] = "/tmp"
 	}
 }
+
+// getenv reads a variable of the caller's environment.
+func (b *builder) getenv(name string) string { return Lookup(b.spec.Environ, name) }
