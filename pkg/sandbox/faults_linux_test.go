@@ -2,11 +2,8 @@ package sandbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,23 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/capability"
-	"ethos/pkg/internal/probetest"
+	"ethos/pkg/internal/faultinject"
 	"ethos/pkg/sandbox/control"
 	"ethos/pkg/sandbox/kernel/steps"
 )
 
-// allFaults, set in the environment, asks for every call with every errno instead of a sample.
-const allFaults = "ETHOS_TEST_ALL_FAULTS"
-
 // faultHelper, set in the environment, makes this process the one that runs the plan while calls fail: the plan's work space.
 const faultHelper = "ETHOS_TEST_FAULT_HELPER"
-
-// plausible are the errnos that each call is made to fail with, EINTR only where signal(7) has it.
-var plausible = []syscall.Errno{syscall.EPERM, syscall.ENOSYS, syscall.EINVAL, syscall.ENOMEM, syscall.EAGAIN, syscall.EINTR}
-
-// interruptible calls can end with EINTR.
-var interruptible = append([]int32{unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_READ, unix.SYS_WRITE, unix.SYS_RECVMSG, unix.SYS_SENDMSG, unix.SYS_PPOLL, unix.SYS_WAIT4, unix.SYS_FLOCK,
-	unix.SYS_FCNTL, unix.SYS_DUP3, unix.SYS_CLONE, unix.SYS_CLONE3, unix.SYS_IOCTL, unix.SYS_CONNECT, unix.SYS_SETNS, unix.SYS_FTRUNCATE, unix.SYS_EXECVE}, polls...)
 
 // faultReport is what a run in the helper came to.
 type faultReport struct {
@@ -69,7 +56,7 @@ var excuses = []excuse{
 }
 
 // excused returns why the failure of a call does not matter, or "".
-func excused(call occurrence, errno syscall.Errno, path string) string {
+func excused(call faultinject.Call, errno syscall.Errno, path string) string {
 	if call.Role == "parent" && (errno == syscall.EINTR || errno == syscall.EAGAIN && (call.Nr == unix.SYS_READ || call.Nr == unix.SYS_OPENAT2)) {
 		return "the parent makes a call again that was interrupted, or that is to be made again: openat2(2), read(2)"
 	}
@@ -90,17 +77,17 @@ func TestEverySystemCall(t *testing.T) {
 	}
 	twice(t, func(t *testing.T) {
 		f := startFaults(t)
-		f.run(t, occurrence{}, 0) // makes what later runs find
+		f.run(t, faultinject.Call{}, 0) // makes what later runs find
 		f.ran(t)
-		normal := f.run(t, occurrence{}, 0)
+		normal := f.run(t, faultinject.Call{}, 0)
 		if normal.Error != "" || !f.ran(t) {
 			t.Fatalf("without a fault: %+v", normal)
 		}
 		calls := f.calls
 		f.normal = normal
 		for i, call := range calls {
-			for k, errno := range plausible {
-				if (os.Getenv(allFaults) != "" || (i*len(plausible)+k)%sampled == 0) && (errno != syscall.EINTR || slices.Contains(interruptible, call.Nr)) {
+			for k, errno := range faultinject.Errnos(call.Nr) {
+				if os.Getenv(faultinject.All) != "" || (i*maxErrnos+k)%sampled == 0 {
 					f.fail(t, call, errno)
 				}
 			}
@@ -118,8 +105,11 @@ func TestEverySystemCall(t *testing.T) {
 // sampled: of so many faults one is tried where not all are asked for.
 const sampled = 197
 
+// maxErrnos is how many errnos a call has at most.
+const maxErrnos = 6
+
 // fail makes one call fail and judges what came of it.
-func (f *faults) fail(t *testing.T, call occurrence, errno syscall.Errno) {
+func (f *faults) fail(t *testing.T, call faultinject.Call, errno syscall.Errno) {
 	t.Helper()
 	report := f.run(t, call, errno)
 	ran := f.ran(t)
@@ -132,7 +122,7 @@ func (f *faults) fail(t *testing.T, call occurrence, errno syscall.Errno) {
 		f.ended++
 	}
 	switch fault := judgeFault(call, f.normal, report, ran, f.late); {
-	case fault == unnoticed && call.Role == "parent" && os.Getenv(allFaults) == "":
+	case fault == unnoticed && call.Role == "parent" && os.Getenv(faultinject.All) == "":
 		f.excused["whether the evidence tells of a fault of the parent is judged when all faults are tried"]++
 	case fault == unnoticed && excused(call, errno, f.path) != "":
 		f.excused[excused(call, errno, f.path)]++
@@ -145,7 +135,7 @@ func (f *faults) fail(t *testing.T, call occurrence, errno syscall.Errno) {
 const unnoticed = "the command ran, and the evidence is as without the fault"
 
 // judgeFault says what is wrong about the outcome of a fault, or nothing.
-func judgeFault(call occurrence, normal, r faultReport, ran, late bool) string {
+func judgeFault(call faultinject.Call, normal, r faultReport, ran, late bool) string {
 	switch {
 	case late: // the command was running already: what its parent still does is no part of the boundary
 		return ""
@@ -171,13 +161,13 @@ func judgeFault(call occurrence, normal, r faultReport, ran, late bool) string {
 
 // faults is a helper under an injector, and the work space in which it runs one plan again and again.
 type faults struct {
-	injector
-	dir     string
-	ask     *json.Encoder
-	answers *json.Decoder
-	calls   []occurrence
-	before  []string
-	normal  faultReport
+	*faultinject.Helper
+	faultRoles
+	dir    string
+	calls  []faultinject.Call
+	met    bool // the call that was to fail was made
+	before []string
+	normal faultReport
 
 	injected, ended, missed int
 	excused                 map[string]int // by reason
@@ -189,72 +179,14 @@ func startFaults(t *testing.T) *faults {
 	t.Cleanup(func() { unlock(spec.Workspace) })
 	f := &faults{dir: spec.Workspace, excused: map[string]int{}}
 	f.before = f.tree(t)
-	ours, theirs := socketPair(t)
-	cmd := exec.Command("/proc/self/exe", "-test.run=^TestEverySystemCall$")
-	cmd.Env = append(os.Environ(), faultHelper+"="+f.dir)
-	cmd.ExtraFiles = []*os.File{theirs}
-	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	theirs.Close()
-	f.helper = cmd.Process.Pid
-	f.ask, f.answers = json.NewEncoder(ours), json.NewDecoder(ours)
-	var fd int
-	if err := f.answers.Decode(&fd); err != nil {
-		t.Fatal(err)
-	}
-	if fd < 0 {
-		probetest.NeedFunc(t, "seccomp", func() string { return "no seccomp listener: " + syscall.Errno(-fd).Error() })
-	}
-	f.listener = fetch(t, f.helper, fd)
-	done := make(chan struct{})
-	go func() { f.serve(); close(done) }()
-	t.Cleanup(func() {
-		ours.Close()
-		cmd.Wait()
-		unix.Close(f.listener)
-		<-done
-	})
+	f.Helper = faultinject.Start(t, &f.faultRoles, "TestEverySystemCall", faultHelper+"="+f.dir, nil)
 	return f
 }
 
-func socketPair(t *testing.T) (a, b *os.File) {
-	t.Helper()
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return os.NewFile(uintptr(pair[0]), "control"), os.NewFile(uintptr(pair[1]), "control")
-}
-
-// fetch duplicates a descriptor of the helper: pidfd_getfd(2).
-func fetch(t *testing.T, pid, fd int) int {
-	t.Helper()
-	pidfd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Close(pidfd)
-	got, err := unix.PidfdGetfd(pidfd, fd, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
-
 // run has the helper carry the plan out once, while one call fails.
-func (f *faults) run(t *testing.T, call occurrence, errno syscall.Errno) (r faultReport) {
+func (f *faults) run(t *testing.T, call faultinject.Call, errno syscall.Errno) (r faultReport) {
 	t.Helper()
-	f.arm(call, errno)
-	if err := f.ask.Encode("run"); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.answers.Decode(&r); err != nil {
-		t.Fatalf("%v = %v: the helper is gone: %v", call, errno, err)
-	}
-	f.calls, _, _ = f.disarm()
+	f.calls, f.met = f.Run(t, call, errno, &r)
 	return r
 }
 
@@ -270,7 +202,7 @@ func (f *faults) ran(t *testing.T) bool {
 
 // left looks for what a failed run left behind. What could not be removed because the removal was made to fail goes with the next run. A file of the
 // repository that could not be read after the run is put aside, and the evidence says where it is: it is put back.
-func (f *faults) left(t *testing.T, call occurrence, kept map[string]string) {
+func (f *faults) left(t *testing.T, call faultinject.Call, kept map[string]string) {
 	t.Helper()
 	for path, at := range kept {
 		if !slices.Contains(f.before, filepath.Base(path)) {
@@ -282,7 +214,7 @@ func (f *faults) left(t *testing.T, call occurrence, kept map[string]string) {
 	}
 	after := f.tree(t)
 	if !slices.Equal(f.before, after) && call.Role == "parent" {
-		f.run(t, occurrence{}, 0)
+		f.run(t, faultinject.Call{}, 0)
 		f.ran(t)
 		after = f.tree(t)
 	}
@@ -298,30 +230,13 @@ func (f *faults) tree(t *testing.T) []string {
 
 // runFaults is the helper.
 func runFaults(dir string) {
-	if err := unix.Dup3(3, controlFD, unix.O_CLOEXEC); err != nil {
-		panic(err)
-	}
-	unix.Close(3)
-	control := os.NewFile(controlFD, "control")
-	answers, asked := json.NewEncoder(control), json.NewDecoder(control)
-	plan, err := faultPlan(dir)
-	if err != nil {
-		panic(err)
-	}
-	fd, err := listen()
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
-		fd = -int(errno)
-	}
-	answers.Encode(fd)
-	for {
-		var word string
-		if err := asked.Decode(&word); errors.Is(err, io.EOF) {
-			os.Exit(0)
-		}
-		out, err := Run(context.Background(), plan, IO{})
-		answers.Encode(reportOf(out, err))
-	}
+	faultinject.Attend(unseen, func() (func() any, error) {
+		plan, err := faultPlan(dir)
+		return func() any {
+			out, err := Run(context.Background(), plan, IO{})
+			return reportOf(out, err)
+		}, errors.Join(err, unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+	})
 }
 
 // faultPlan is a plan with something of every kind in it.

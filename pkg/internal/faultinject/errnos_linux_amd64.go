@@ -1,4 +1,4 @@
-package sandbox
+package faultinject
 
 import "golang.org/x/sys/unix"
 

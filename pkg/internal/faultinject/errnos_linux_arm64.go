@@ -1,0 +1,3 @@
+package faultinject
+
+var polls []int32

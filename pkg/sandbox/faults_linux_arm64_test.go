@@ -1,3 +1,0 @@
-package sandbox
-
-var polls []int32
