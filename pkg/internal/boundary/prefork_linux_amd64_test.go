@@ -318,3 +318,14 @@ func TestPreforkRefused(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
+
+// TestPreforkUndelivered: an init that cannot receive what it has to do names the
+// call that failed.
+func TestPreforkUndelivered(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	cmd := lacking(t, space(t), []string{"call:dup3=EPERM"}, "run", "--", "true")
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 125 || !bytes.Contains(out, []byte("dup3")) {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -52,9 +52,10 @@ func (p *passed) receive(channel int32) (n int, e syscall.Errno) {
 }
 
 // renumber gives the descriptors after the first their numbers, and returns the
-// new one of the channel, the lowest that is free. All are first moved above the
-// highest number, so that none is overwritten before it is in its place. Above
-// it, as many numbers must be free as there are descriptors, and one more.
+// new one of the channel, the lowest that is free; on an error, the one that the
+// channel has then. All are first moved above the highest number, so that none is
+// overwritten before it is in its place. Above it, as many numbers must be free
+// as there are descriptors, and one more.
 //
 //go:norace
 func (p *passed) renumber(channel int32, n int) (moved int32, e syscall.Errno) {
@@ -63,27 +64,32 @@ func (p *passed) renumber(channel int32, n int) (moved int32, e syscall.Errno) {
 		above = max(above, number+1)
 	}
 	if channel, e = moveAbove(channel, above); e != 0 {
-		return 0, e
+		return channel, e
 	}
 	for i := range n {
 		if p.control.fds[i], e = moveAbove(p.control.fds[i], above); e != 0 {
-			return 0, e
+			return channel, e
 		}
 	}
 	for i := 1; i < n; i++ {
 		if _, _, e = syscall.RawSyscall(unix.SYS_DUP3, uintptr(p.control.fds[i]), uintptr(p.numbers[i]), 0); e != 0 {
-			return 0, e
+			return channel, e
 		}
 		syscall.RawSyscall(unix.SYS_CLOSE, uintptr(p.control.fds[i]), 0, 0)
 	}
 	return moveAbove(channel, 3) // out of the way of numbers that calls name
 }
 
+// moveAbove returns the new number of a descriptor, the old one on an error.
+//
 //go:norace
 func moveAbove(fd int32, above int64) (int32, syscall.Errno) {
 	to, _, e := syscall.RawSyscall(unix.SYS_FCNTL, uintptr(fd), unix.F_DUPFD_CLOEXEC, uintptr(above))
+	if e != 0 {
+		return fd, e
+	}
 	syscall.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
-	return int32(to), e
+	return int32(to), 0
 }
 
 // image maps the image at the address for which it was made, because it contains

@@ -92,18 +92,27 @@ func (m *machine) awaitProgram(pair [2]int32, args []string) {
 	}
 	p := &delivery
 	n, e := p.receive(m.channel)
-	if e != 0 || n == 0 {
+	m.delivered(deliveryReceive, e)
+	if n == 0 {
 		exit(failedStatus)
 	}
-	if m.channel, e = p.renumber(m.channel, n); e != 0 {
-		exit(failedStatus)
-	}
+	m.channel, e = p.renumber(m.channel, n)
+	m.delivered(deliveryRenumber, e)
 	head, e := p.image()
+	m.delivered(deliveryMap, e)
+	m.load(head, m.channel)
+	m.delivered(deliveryIgnore, ignore(inherited, head.ignored))
+}
+
+// delivered reports an error of a call by which init receives its program, and
+// ends this process.
+//
+//go:norace
+func (m *machine) delivered(call int32, e syscall.Errno) {
 	if e != 0 {
+		m.send(kindFailed, partDelivery, call, int32(e))
 		exit(failedStatus)
 	}
-	m.load(head, m.channel)
-	ignore(inherited, head.ignored)
 }
 
 // sigaction is struct sigaction of asm/signal.h.
@@ -138,16 +147,17 @@ func ignored() (set uint64) {
 //
 //go:nosplit
 //go:norace
-func ignore(now, then uint64) {
+func ignore(now, then uint64) syscall.Errno {
 	for i := range maxSig {
 		if (now^then)>>i&1 == 0 {
 			continue
 		}
 		a := sigaction{handler: uintptr(then >> i & 1 * sigIgn)}
 		if _, _, e := syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(i+1), uintptr(unsafe.Pointer(&a)), 0, sigsetSize, 0, 0); e != 0 {
-			exit(failedStatus)
+			return e
 		}
 	}
+	return 0
 }
 
 // preforkLimit is how long [Start] waits for a preforked init to report. The

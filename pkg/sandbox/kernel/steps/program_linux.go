@@ -52,6 +52,7 @@ const (
 	PartCommand
 	PartFinalize
 	PartCleanup
+	partDelivery // what a preforked init does to have the others
 )
 
 // StepError is the failure of a step.
@@ -155,7 +156,25 @@ const (
 
 var ownCalls = [...]string{ownClone: "clone", ownSigmask: "rt_sigprocmask", ownSignalfd: "signalfd4", ownCloseRange: "close_range"}
 
+// Numbers of the calls by which a preforked init receives its program.
+const (
+	deliveryReceive = iota
+	deliveryRenumber
+	deliveryMap
+	deliveryIgnore
+)
+
+var deliveryCalls = [...]Step{
+	deliveryReceive:  {Stage: "init", Call: "recvmsg", Object: "the prepared calls"},
+	deliveryRenumber: {Stage: "init", Call: "dup3", Object: "the descriptors of the command"},
+	deliveryMap:      {Stage: "init", Call: "mmap", Object: "the prepared calls"},
+	deliveryIgnore:   {Stage: "init", Call: "rt_sigaction", Object: "the signals that are ignored"},
+}
+
 func (p *Program) stepError(which Part, index int, errno syscall.Errno) error {
+	if which == partDelivery && index >= 0 && index < len(deliveryCalls) {
+		return &StepError{Step: deliveryCalls[index], Part: which, Errno: errno}
+	}
 	steps := p.part(which)
 	if own := index - len(steps); own >= 0 && own < len(ownCalls) {
 		return &StepError{Step: Step{Stage: "init", Call: ownCalls[own]}, Part: which, Errno: errno}
