@@ -140,7 +140,7 @@ test-foreign: ## check bundles with cosign, an export with a collector that is k
 
 .PHONY: test-faults
 test-faults: ## make every system call of a sandbox's start fail, with every plausible errno (minutes)
-	ETHOS_TEST_ALL_FAULTS=1 $(GO) test ./pkg/sandbox -run '^TestEverySystemCall$$' -count=1 -v -timeout 60m $(TESTFLAGS)
+	ETHOS_TEST_ALL_FAULTS=1 $(GO) test ./pkg/sandbox ./pkg/internal/boundary -run '^(TestEverySystemCall|TestPreforkFaults)$$' -count=1 -v -timeout 60m $(TESTFLAGS)
 
 .PHONY: test-races
 test-races: ## start a thousand sandboxes while a hostile process swaps the names in the work space (minutes)

@@ -43,7 +43,7 @@ func build() (string, error) {
 		return "", err
 	}
 	built = dir
-	return filepath.Join(dir, "ethos-sandbox"), released.Build(dir)
+	return filepath.Join(dir, "ethos-sandbox"), errors.Join(os.Chmod(dir, 0o755), released.Build(dir)) // another user may run them
 }
 
 // space is a work space with a home directory beside it.
