@@ -329,3 +329,15 @@ func TestPreforkUndelivered(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
+
+// TestPreforkUnkillable: an init that does not fit ends also where it cannot be
+// killed.
+func TestPreforkUnkillable(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	for _, network := range []string{"host", "none"} {
+		cmd := lacking(t, space(t), []string{"call:pidfd_send_signal=EPERM"}, "run", "--net", network, "--", "true")
+		if status := (&lodge{t, cmd.Dir}).wait(cmd); status != 0 {
+			t.Errorf("--net %s: status %d", network, status)
+		}
+	}
+}

@@ -188,8 +188,7 @@ func takePreforked(p *Program) (started *Process, ended <-chan bool) {
 	}
 	runtime.LockOSThread() // as cloneInit does
 	if started.program = p; started.limit() != nil || started.pass(image) != nil {
-		started.Kill()
-		started.Wait()
+		started.abandon()
 		return nil, nil
 	}
 	return started, nil
@@ -254,9 +253,16 @@ func (f prefork) end() bool {
 	if p == nil {
 		return false
 	}
-	p.Kill()
-	p.Wait()
+	p.abandon()
 	return true
+}
+
+// abandon ends an init that waits for its program. It does so by itself when the
+// channel hangs up, also where a filter refuses the signal.
+func (p *Process) abandon() {
+	_ = p.Kill()
+	_ = unix.Shutdown(p.channel, unix.SHUT_RDWR)
+	_, _ = p.Wait()
 }
 
 // ending are those that are being ended.
