@@ -4,6 +4,7 @@ package faultinject
 
 import (
 	"errors"
+	"runtime"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -56,8 +57,13 @@ func (j *Injector) disarm() (calls []Call, met bool) {
 	return j.order, j.met
 }
 
-// serve answers until every process under the filter is gone.
+// serve answers until every process under the filter is gone. From Linux 6.6 on,
+// it and the process that makes a call run in turn on one processor, which is
+// faster.
 func (j *Injector) serve() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(j.listener), unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
 	for {
 		fds := []unix.PollFd{{Fd: int32(j.listener), Events: unix.POLLIN}}
 		if _, err := unix.Poll(fds, -1); errors.Is(err, unix.EINTR) {
