@@ -52,33 +52,55 @@ type faultReport struct {
 	Stays  bool // a process has its output open
 }
 
-// faultExpected are calls that each part must have made, so that nothing passes
-// without being tested.
-var faultExpected = map[string][]int32{
+// faultCase is a way to run the program.
+type faultCase struct {
+	network  string
+	fits     bool               // the preforked init is the one that is used
+	expected map[string][]int32 // calls that each part must make, so that nothing passes without being tested
+}
+
+// faultCases are one run that the preforked init fits, and one that it does not,
+// in which the supervisor ends it.
+var faultCases = []faultCase{{"none", true, faultUsed}, {"host", false, faultEnded}}
+
+// faultEnded are calls of the second one, until the preforked init has ended.
+var faultEnded = map[string][]int32{
+	partEntry:      faultUsed[partEntry],
+	partBetween:    faultUsed[partBetween],
+	partInit:       {unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_WRITE, unix.SYS_RECVMSG},
+	partSupervisor: {unix.SYS_PPOLL, unix.SYS_RECVMSG, unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_WAIT4},
+}
+
+// faultUsed are calls of the first one, until the command is executed.
+var faultUsed = map[string][]int32{
 	partEntry:      {unix.SYS_ARCH_PRCTL, unix.SYS_SOCKETPAIR, unix.SYS_SETSOCKOPT, unix.SYS_RT_SIGPROCMASK, unix.SYS_CLONE},
 	partBetween:    {unix.SYS_CLONE},
 	partInit:       {unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_WRITE, unix.SYS_RECVMSG, unix.SYS_FCNTL, unix.SYS_DUP3, unix.SYS_MMAP, unix.SYS_PRCTL, unix.SYS_MOUNT, unix.SYS_SIGNALFD4, unix.SYS_CLONE, unix.SYS_CLOSE_RANGE},
-	partCommand:    {unix.SYS_PRCTL, unix.SYS_LANDLOCK_RESTRICT_SELF, unix.SYS_SECCOMP, unix.SYS_EXECVE},
+	partCommand:    {unix.SYS_PRCTL, unix.SYS_CAPSET, unix.SYS_SECCOMP, unix.SYS_EXECVE},
 	partSupervisor: {unix.SYS_PRLIMIT64, unix.SYS_RT_SIGACTION, unix.SYS_PPOLL, unix.SYS_RECVMSG, unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_WAIT4, unix.SYS_MEMFD_CREATE, unix.SYS_WRITE, unix.SYS_SENDMSG},
 }
 
 // TestPreforkFaults makes the system calls of the entry point, of the process in
 // between, of the preforked init and its command until that is executed, and of
-// the supervisor from when it delivers the calls to init fail in turn. Either the
-// run is refused, and nothing has run and nothing is left, or the command is as
-// confined as without the fault.
+// the supervisor from when it delivers the calls to init, or ends that, fail in turn.
+// Either the run is refused, and nothing has run and nothing is left, or the
+// command is as confined as without the fault. What is less, the evidence says.
 func TestPreforkFaults(t *testing.T) {
 	if text := os.Getenv(faultHelper); text != "" {
 		faultinject.Attend(faultinject.Runtime(), func() (func() any, error) { return faultAttend(text) })
 		return
 	}
-	probetest.Need(t, probetest.UserNS)
-	if os.Geteuid() != 0 {
-		tryFaults(t, nil)
-		return
+	probetest.Need(t, probetest.UserNS, "command:unshare", "command:mount")
+	for _, c := range faultCases {
+		t.Run("network "+c.network, func(t *testing.T) {
+			if os.Geteuid() != 0 {
+				tryFaults(t, c, nil)
+				return
+			}
+			t.Run("root", func(t *testing.T) { tryFaults(t, c, nil) })
+			t.Run("user", func(t *testing.T) { tryFaults(t, c, &syscall.Credential{Uid: faultUser, Gid: faultUser}) })
+		})
 	}
-	t.Run("root", func(t *testing.T) { tryFaults(t, nil) })
-	t.Run("user", func(t *testing.T) { tryFaults(t, &syscall.Credential{Uid: faultUser, Gid: faultUser}) })
 }
 
 // faultAttend prepares a helper. Root keeps the right to gain privileges, so that
@@ -115,15 +137,15 @@ func (r faultRun) once() (report faultReport) {
 // outcomes count what came of the faults of one part.
 type outcomes struct{ injected, refused, late, preforked int }
 
-func tryFaults(t *testing.T, user *syscall.Credential) {
-	f := startFaults(t, user)
+func tryFaults(t *testing.T, c faultCase, user *syscall.Credential) {
+	f := startFaults(t, c, user)
 	calls, all := f.baseline(t), os.Getenv(faultinject.All) != ""
 	for i, call := range calls {
 		if call.Nr == unix.SYS_RT_SIGACTION && call.N%21 != 1 { // some of 64 signals
 			continue
 		}
 		for k, errno := range faultinject.Errnos(call.Nr) {
-			if first := k == 0 && call.N == 1 && slices.Contains(faultExpected[call.Role], call.Nr); all || first || (i*7+k)%faultSampled == 0 {
+			if first := k == 0 && call.N == 1 && slices.Contains(f.expected[call.Role], call.Nr); all || first || (i*7+k)%faultSampled == 0 {
 				f.fail(t, call, errno)
 			}
 		}
@@ -134,16 +156,16 @@ func tryFaults(t *testing.T, user *syscall.Credential) {
 		injected += n.injected
 		t.Logf("%s: %d faults: %d refused, %d with a late init, %d with the preforked one", part, n.injected, n.refused, n.late, n.preforked)
 	}
-	enough := 32 // the least number of faults
+	enough := 12 // the least number of faults
 	if all {
-		enough = 3 * len(calls)
+		enough = len(calls)
 	}
 	if injected < enough || f.missed > injected/4 {
 		t.Errorf("%d faults injected into %d system calls, %d calls were not made again", injected, len(calls), f.missed)
 	}
 }
 
-// baseline runs the program without a fault. It returns the calls that it makes.
+// baseline runs the program without a fault. It returns the calls to make fail.
 func (f *faults) baseline(t *testing.T) []faultinject.Call {
 	t.Helper()
 	f.run(t, faultinject.Call{}, 0) // makes what later runs find
@@ -152,23 +174,26 @@ func (f *faults) baseline(t *testing.T) []faultinject.Call {
 		t.Fatalf("without a fault: %+v: %s", r.faultReport, r.found)
 	}
 	probetest.NeedFunc(t, "prefork", func() string {
-		if r.late {
+		if f.fits && r.late {
 			return "init is cloned late, as it is into a cgroup of its own"
 		}
 		return ""
 	})
-	f.normal, f.controls, f.files, f.mounts = r.found, r.controls, f.tree(t), mounts(t)
-	if open := unconfined(f.normal); open != "" || len(r.controls) == 0 {
-		t.Errorf("without a fault: %s: %s", open, f.normal)
+	f.normal, f.files, f.mounts = r, f.tree(t), mounts(t)
+	if open := f.unconfined(r.found); open != "" || len(r.controls) == 0 || r.late == f.fits {
+		t.Errorf("without a fault: %s: %s", open, r.found)
 	}
-	for part, list := range faultExpected {
+	for part, list := range f.expected {
 		for _, nr := range list {
 			if !slices.ContainsFunc(r.calls, func(c faultinject.Call) bool { return c.Role == part && c.Nr == nr }) {
 				t.Errorf("the %s does not call %s", part, faultinject.CallName(nr))
 			}
 		}
 	}
-	return r.calls
+	if f.fits {
+		return r.calls
+	}
+	return slices.DeleteFunc(r.calls, func(c faultinject.Call) bool { return !slices.Contains(f.expected[c.Role], c.Nr) }) // TestEverySystemCall has the others
 }
 
 // fail makes one call fail and judges what came of it.
@@ -211,11 +236,13 @@ func (f *faults) wrong(call faultinject.Call, errno syscall.Errno, r faultResult
 		return "the program hangs"
 	case r.Stays:
 		return "a process outlives the program"
-	case r.found != "" && unconfined(r.found) != "":
-		return unconfined(r.found)
-	case r.found != "" && r.found != f.normal && slices.Equal(r.controls, f.controls):
-		return fmt.Sprintf("the evidence is as ever, and the command finds %q", textdelta.Lines(strings.Split(f.normal, "\n"), strings.Split(r.found, "\n")))
+	case r.found != "" && f.unconfined(r.found) != "":
+		return f.unconfined(r.found)
+	case r.found != "" && r.found != f.normal.found && slices.Equal(r.controls, f.normal.controls):
+		return fmt.Sprintf("the evidence is as ever, and the command finds %q", textdelta.Lines(strings.Split(f.normal.found, "\n"), strings.Split(r.found, "\n")))
 	case r.began && r.Status == faultStatus && r.found != "":
+		return ""
+	case r.began && r.Status == 125 && call.Role == partSupervisor && (call.Nr == unix.SYS_PPOLL || call.Nr == unix.SYS_RECVMSG): // it had let the command go, and ended it
 		return ""
 	case r.began:
 		return "the command ran, and its status is not that of the program"
@@ -233,7 +260,7 @@ func (f *faults) wrong(call faultinject.Call, errno syscall.Errno, r faultResult
 
 // unconfined says which part of the boundary the command did not find, or
 // nothing.
-func unconfined(found string) string {
+func (f *faults) unconfined(found string) string {
 	for line, n := range map[string]int{"NoNewPrivs:\t1": 2, "Seccomp:\t2": 2, "Seccomp_filters:\t2": 1, "CapEff:\t0000000000000000": 2, "CapPrm:\t0000000000000000": 2, "CapBnd:\t0000000000000000": 1} {
 		if strings.Count(found, line+"\n") < n { // of the command, and of init
 			return "not " + line
@@ -241,7 +268,7 @@ func unconfined(found string) string {
 	}
 	for _, line := range []string{
 		"cat: denied: Permission denied", "cat: ../home/private: No such file", "cat: ../out/kept: No such file",
-		"cannot create denied:", "cannot create ../out/new:", "cannot create /etc/ethos-test:", "cannot create directory", "unshare failed:", "mount: /tmp: ", "kill: Operation not permitted",
+		"cannot create denied:", "cannot create ../out/new:", "cannot create /etc/ethos-test:", "cannot create directory", "unshare failed:", "mount: /tmp: ",
 	} {
 		if !strings.Contains(found, line) {
 			return "no " + line
@@ -251,7 +278,7 @@ func unconfined(found string) string {
 	switch {
 	case strings.Contains(found, "a secret"):
 		return "a secret"
-	case !strings.HasPrefix(interfaces, "    lo\nunshare") && !strings.Contains(found, "cut: /proc/net/dev: No such file"):
+	case f.network == "none" && !strings.HasPrefix(interfaces, "    lo\nunshare") && !strings.Contains(found, "cut: /proc/net/dev: No such file"):
 		return "a network"
 	}
 	return ""

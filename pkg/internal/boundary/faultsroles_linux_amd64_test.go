@@ -17,22 +17,22 @@ const (
 
 // Parts of a run that are only told apart from those.
 const (
-	partStarted = "started" // by the helper, and not yet the program
-	partProgram = "program"
-	partLate    = "late init"
-	partOther   = "other"
+	partStarted     = "started" // by the helper, and not yet the program
+	partProgram     = "program"
+	partLate        = "late init" // cloned by the Go program
+	partLateCommand = "command of a late init"
+	partOther       = "other"
 )
 
 // faultRoles tells the parts of a run by the released program apart.
 type faultRoles struct {
-	helper, program, init int
-	threads               int    // calls that set the thread's memory: the first is the entry point's
-	limits                int    // calls that read the limit on descriptors: the first is the Go runtime's
-	late                  bool   // an init was cloned by the Go program
-	ran                   bool   // the command was executed, or was about to be
-	path                  string // that the call which failed is about, if it is about one
-	parts                 map[uint32]string
-	commands              int
+	helper, program, init, late, command int // 0: there is none yet
+
+	threads int    // calls that set the thread's memory: the first is the entry point's
+	limits  int    // calls that read the limit on descriptors: the first is the Go runtime's
+	ran     bool   // the command was executed, or was about to be
+	path    string // that the call which failed is about, if it is about one
+	parts   map[uint32]string
 }
 
 func (r *faultRoles) Begin(helper int) { *r = faultRoles{helper: helper, parts: map[uint32]string{}} }
@@ -50,9 +50,11 @@ func (r *faultRoles) Of(n *faultinject.Notification) string {
 		r.parts[n.TID], r.program = partProgram, int(n.TID)
 	case part == partProgram:
 		part = r.ofProgram(n)
-	case part == partCommand && n.Nr == unix.SYS_EXECVE:
+	case n.Nr == unix.SYS_EXECVE && (part == partCommand || part == partLateCommand):
 		r.ran = true
-		return part
+		if part == partCommand {
+			return part
+		}
 	}
 	switch {
 	case r.ran || n.Nr == unix.SYS_CLOSE: // it frees the descriptor whatever it answers: close(2)
@@ -67,7 +69,7 @@ func (r *faultRoles) Of(n *faultinject.Notification) string {
 
 // part returns the part of a thread that makes its first call. The process in
 // between only clones init. Init has no memory of a Go runtime if it was
-// preforked. The first process that it makes is the command.
+// preforked. The first process that an init makes is the command.
 func (r *faultRoles) part(n *faultinject.Notification) string {
 	p := faultinject.ProcessOf(n.TID)
 	switch {
@@ -82,11 +84,15 @@ func (r *faultRoles) part(n *faultinject.Notification) string {
 		r.init = p.PID
 		return partInit
 	case p.Parent == r.program:
-		r.late = true
+		r.late = p.PID
 		return partLate
-	case p.Parent == r.init && r.init != 0 && r.commands == 0:
-		r.commands++
+	case r.command != 0:
+	case p.Parent == r.init && r.init != 0:
+		r.command = p.PID
 		return partCommand
+	case p.Parent == r.late && r.late != 0:
+		r.command = p.PID
+		return partLateCommand
 	}
 	return partOther
 }

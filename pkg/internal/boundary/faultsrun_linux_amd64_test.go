@@ -20,9 +20,9 @@ import (
 type faults struct {
 	*faultinject.Helper
 	faultRoles
+	faultCase
 	base, mark string
-	normal     string // what the command finds without a fault
-	controls   []string
+	normal     faultResult // without a fault
 	files      []string
 	mounts     string
 	tried      map[string]*outcomes // by part
@@ -42,7 +42,7 @@ type faultResult struct {
 }
 
 // startFaults prepares a directory that belongs to the user, and starts a helper.
-func startFaults(t *testing.T, user *syscall.Credential) *faults {
+func startFaults(t *testing.T, c faultCase, user *syscall.Credential) *faults {
 	t.Helper()
 	exe, err := program()
 	if err != nil {
@@ -66,10 +66,10 @@ func startFaults(t *testing.T, user *syscall.Credential) *faults {
 			return errors.Join(err, os.Chown(name, int(user.Uid), int(user.Gid)))
 		}))
 	}
-	f := &faults{base: base, mark: "ETHOS_TEST_MARK=" + base, tried: map[string]*outcomes{}}
+	f := &faults{faultCase: c, base: base, mark: "ETHOS_TEST_MARK=" + base, tried: map[string]*outcomes{}}
 	text, err2 := json.Marshal(faultRun{
 		Program: exe, Dir: filepath.Join(base, "w"),
-		Args: []string{"run", "--evidence", filepath.Join(base, "evidence"), "--deny-read", filepath.Join(base, "w/denied"), "--", "sh", "-c", faultScript},
+		Args: []string{"run", "--net", c.network, "--evidence", filepath.Join(base, "evidence"), "--deny-read", filepath.Join(base, "w/denied"), "--", "sh", "-c", faultScript},
 		Env:  []string{"PATH=/usr/bin:/bin", "HOME=" + filepath.Join(base, "home"), "TMPDIR=" + filepath.Join(base, "tmp"), "LANG=C.UTF-8", "SHELL=/bin/sh", f.mark},
 	})
 	if err := errors.Join(err, err2); err != nil {
@@ -91,7 +91,7 @@ mv finding found; exit 7`
 func (f *faults) run(t *testing.T, call faultinject.Call, errno syscall.Errno) (r faultResult) {
 	t.Helper()
 	r.calls, r.met = f.Run(t, call, errno, &r.faultReport)
-	r.late = f.late
+	r.late = f.late != 0
 	r.controls = f.evidence(t)
 	text, _ := os.ReadFile(filepath.Join(f.base, "w/found"))
 	namespaces, _ := os.ReadFile(filepath.Join(f.base, "w/namespaces"))
@@ -103,8 +103,9 @@ func (f *faults) run(t *testing.T, call faultinject.Call, errno syscall.Errno) (
 	lines := strings.Fields(string(namespaces))
 	for i, name := range []string{"user", "mnt", "pid", "ipc", "uts", "net", "cgroup"} {
 		ours, err := os.Readlink("/proc/self/ns/" + name)
-		if r.found != "" && (err != nil || i >= len(lines) || lines[i] == ours || !strings.HasPrefix(lines[i], name+":[")) {
-			t.Errorf("%v = %v: the command is in the %s namespace of its caller: %q", call, errno, name, lines)
+		own := err == nil && i < len(lines) && lines[i] != ours && strings.HasPrefix(lines[i], name+":[")
+		if r.found != "" && own != (name != "net" || f.network == "none") {
+			t.Errorf("%v = %v: the %s namespace of the command, whose caller has %s: %q", call, errno, name, ours, lines)
 		}
 	}
 	return r
