@@ -84,7 +84,7 @@ var standings = []standing{
 // Patterns of tests that a guest leaves out: emulation makes them slow.
 const (
 	pure = `^Fuzz|^TestPlan|^TestOutput$|^TestSampleIsBounded$|^TestLongJumps$|^TestAPI$|^Example|^TestEscapesEmbedded$|^TestEscapesDebugging$|^TestEscapesForeign$|^TestEscapesReleased$` // ask no more of the kernel than others
-	long = `^TestEverySystemCall$|^TestSwaps$|^TestEscapesInSession$|^TestSessionThousand$`                                                                          // tell the same of root, and of the second kernel
+	long = `^TestEverySystemCall$|^TestSwaps$|^TestEscapesInSession$|^TestSessionThousand$`                                                                                                // tell the same of root, and of the second kernel
 )
 
 // allPrograms are the directories of all test programs.
