@@ -37,7 +37,7 @@ type faultReport struct {
 type excuse struct {
 	role string
 	nr   int32
-	path string // is in the path that the call is about
+	path string // is in the path that the call is about, or at its end if it ends in $
 	why  string
 }
 
@@ -49,6 +49,21 @@ var excuses = []excuse{
 	{"parent", unix.SYS_PRCTL, "", "the highest capability of the kernel; that no capability is left is read back"},
 	{"parent", unix.SYS_PRLIMIT64, "", "the limit in force, which the plan's is not to exceed; the kernel does not let it be exceeded either"},
 	{"parent", unix.SYS_NEWFSTATAT, "/usr/bin/sh", "which places of PATH are worth a try; execve has the last word"},
+	{"parent", unix.SYS_NEWFSTATAT, "/dev/null$", "a device that cannot be looked at gets no rule of its own"},
+	{"parent", unix.SYS_FACCESSAT, "", "a directory that is not known to be missing is taken for one that is there"},
+	{"parent", unix.SYS_STATX, "", "what cannot be identified counts as new"},
+	{"parent", unix.SYS_FSTATFS, "", "a file system that is not known is scanned without a memory, and a stream of unknown kind is no pipe"},
+	{"parent", unix.SYS_GETGROUPS, "", "for a hint alone"},
+	{"parent", unix.SYS_OPENAT, "/net/snmp", "what the command tried with the network, for the report alone"},
+	{"parent", unix.SYS_CAPSET, "", "the thread that judges connections has none to judge, because the injector has the listener"},
+	{"parent", unix.SYS_SIGNALFD4, "", "without notifications, protected names are polled"},
+	{"parent", unix.SYS_OPENAT, "/proc/self/fd/", "the same"},
+	{"parent", unix.SYS_READLINKAT, "/proc/self/fd/", "where an open file is: a terminal is not shared, and another file counts as new"},
+	{"parent", unix.SYS_NEWFSTATAT, "/.local/state", "a folder of the state that cannot be looked at is made"},
+	{"parent", unix.SYS_OPENAT, "/.local/state/ethos/", "who can read none of these cannot write there either, which is a note"},
+	{"parent", unix.SYS_GETDENTS64, "/.local/state/ethos/", "the same"},
+	{"parent", 0, "/w$", "how the work space was before the command: what could not be looked at counts as new, and is looked at afterwards"},
+	{"parent", unix.SYS_OPENAT2, "/w/.$", "the same; without notifications, protected names are polled"},
 	{"init", unix.SYS_CLOSE, "socket:", "close(2) frees the descriptor whatever it answers"},
 	{"init", unix.SYS_RENAMEAT2, "coding-ethos/pool", "a placeholder that cannot be had from an earlier run is made anew"},
 	{"parent", 0, "/.git", "how the repository was before the command: what could not be looked at counts as new, and is looked at afterwards"},
@@ -61,7 +76,7 @@ func excused(call faultinject.Call, errno syscall.Errno, path string) string {
 		return "the parent makes a call again that was interrupted, or that is to be made again: openat2(2)"
 	}
 	for _, e := range excuses {
-		if e.role == call.Role && (e.nr == 0 || e.nr == call.Nr) && strings.Contains(path, e.path) {
+		if e.role == call.Role && (e.nr == 0 || e.nr == call.Nr) && strings.Contains(path+"$", e.path) {
 			return e.why
 		}
 	}

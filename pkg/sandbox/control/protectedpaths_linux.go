@@ -115,8 +115,11 @@ func (w *protectedPaths) placeholder(path string) bool {
 // is recorded as having existed at the start.
 func (d *protectedDir) same(name string, expected bool) error {
 	fd, err := d.open(name)
-	if err != nil {
+	switch {
+	case absentName(err), ledOut(err):
 		return nil
+	case err != nil:
+		return plan.AsSetup(fmt.Errorf("%s: %w", filepath.Join(d.Dir, name), err))
 	}
 	if expected && d.were[name] == nil {
 		d.were[name] = os.NewFile(uintptr(fd), name)
