@@ -4,6 +4,7 @@ package faultinject
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"strconv"
@@ -61,22 +62,27 @@ func (n *Notification) Path() string {
 		return ""
 	}
 	base, _ := os.Readlink(dir)
-	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", n.TID))
-	if err != nil {
-		return ""
-	}
-	defer memory.Close()
-	text := make([]byte, 256)
-	length, _ := memory.ReadAt(text, int64(at))
-	name, _, _ := bytes.Cut(text[:length], []byte{0})
+	name, _, _ := bytes.Cut(n.memory(at, 256), []byte{0})
 	if len(name) > 0 && name[0] == '/' {
 		return string(name)
 	}
 	return base + "/" + string(name)
 }
 
+// memory reads at most size bytes of the caller's memory.
+func (n *Notification) memory(at uint64, size int) []byte {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/mem", n.TID))
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	text := make([]byte, size)
+	length, _ := file.ReadAt(text, int64(at))
+	return text[:length]
+}
+
 // OfRuntime reports whether the call of a Go program is one that the Go runtime
-// makes for itself, whenever it likes.
+// makes for itself, or the C library for it, whenever it likes.
 func (n *Notification) OfRuntime() bool {
 	const cloneThread = 0x10000
 	switch n.Nr {
@@ -84,6 +90,9 @@ func (n *Notification) OfRuntime() bool {
 		return true
 	case unix.SYS_CLONE:
 		return n.Args[0]&cloneThread != 0
+	case unix.SYS_CLONE3: // the flags come first in struct clone_args
+		flags := n.memory(n.Args[0], 8)
+		return len(flags) == 8 && binary.NativeEndian.Uint64(flags)&cloneThread != 0
 	case unix.SYS_PRCTL:
 		return n.Args[0] == unix.PR_SET_VMA
 	case unix.SYS_READ, unix.SYS_WRITE:
