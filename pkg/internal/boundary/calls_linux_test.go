@@ -36,6 +36,20 @@ func hooks(t *testing.T) *hooked {
 	return h
 }
 
+// another returns the process that serves a program's calls in place of one that
+// has ended. The first command of the session that ends after its supervisor knows
+// of that has it started.
+func (h *hooked) another(ended int, program, session string) (pid int) {
+	h.t.Helper()
+	h.until("nobody else serves "+program, func() (served bool) {
+		h.must("run", "--session", session, "--", "true")
+		next, err := peer(h.socket(program))
+		pid = next
+		return err == nil && next != ended
+	})
+	return pid
+}
+
 func (h *hooked) socket(program string) string {
 	return filepath.Join(h.folder, dial.CallSocket(program)+dial.SocketEnding)
 }
@@ -388,11 +402,7 @@ func TestCallsFail(t *testing.T) {
 		if got := h.gets(h.call(nil, c.program, c.flag, "claude"), event); got != alone {
 			t.Errorf("after that: %+v\nalone: %+v", got, alone)
 		}
-		h.until("the server was not started again", func() bool { // by the first command that ends after the supervisor knows of the death
-			h.must("run", "--session", "w", "--", "true")
-			next, err := peer(h.socket(c.program))
-			return err == nil && next != pid
-		})
+		h.another(pid, c.program, "w")
 	}
 }
 
@@ -408,11 +418,7 @@ func TestCallsAtTheEnd(t *testing.T) {
 	if got := h.gets(s, event); got != want {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
-	h.must("run", "--session", "v", "--", "true")
-	next := h.server("ethos-facts")
-	if next == facts {
-		t.Error("the server has not ended")
-	}
+	next := h.another(facts, "ethos-facts", "v")
 	s = h.served(next, "ethos-facts", "--from", "claude")
 	if got := h.gets(s, event); got != want {
 		t.Errorf("%+v\nwant %+v", got, want)
