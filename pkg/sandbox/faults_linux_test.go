@@ -41,6 +41,12 @@ type excuse struct {
 	why  string
 }
 
+const (
+	polled      = "without notifications, protected names are polled"
+	unreadState = "who cannot read the state of other runs cannot write any there either, which is a note"
+	unreadSpace = "how the work space was before the command: what could not be looked at counts as new, and is looked at afterwards"
+)
+
 var excuses = []excuse{
 	{"parent", unix.SYS_LANDLOCK_CREATE_RULESET, "", "the second one asks for the errata, for the report alone"},
 	{"parent", unix.SYS_FCNTL, "", "the Go runtime asks for, and sets, the blocking mode of a file"},
@@ -56,14 +62,14 @@ var excuses = []excuse{
 	{"parent", unix.SYS_GETGROUPS, "", "for a hint alone"},
 	{"parent", unix.SYS_OPENAT, "/net/snmp", "what the command tried with the network, for the report alone"},
 	{"parent", unix.SYS_CAPSET, "", "the thread that judges connections has none to judge, because the injector has the listener"},
-	{"parent", unix.SYS_SIGNALFD4, "", "without notifications, protected names are polled"},
-	{"parent", unix.SYS_OPENAT, "/proc/self/fd/", "the same"},
+	{"parent", unix.SYS_SIGNALFD4, "", polled},
+	{"parent", unix.SYS_OPENAT, "/proc/self/fd/", polled},
 	{"parent", unix.SYS_READLINKAT, "/proc/self/fd/", "where an open file is: a terminal is not shared, and another file counts as new"},
 	{"parent", unix.SYS_NEWFSTATAT, "/.local/state", "a folder of the state that cannot be looked at is made"},
-	{"parent", unix.SYS_OPENAT, "/.local/state/ethos/", "who can read none of these cannot write there either, which is a note"},
-	{"parent", unix.SYS_GETDENTS64, "/.local/state/ethos/", "the same"},
-	{"parent", 0, "/w$", "how the work space was before the command: what could not be looked at counts as new, and is looked at afterwards"},
-	{"parent", unix.SYS_OPENAT2, "/w/.$", "the same; without notifications, protected names are polled"},
+	{"parent", unix.SYS_OPENAT, "/.local/state/ethos/", unreadState},
+	{"parent", unix.SYS_GETDENTS64, "/.local/state/ethos/", unreadState},
+	{"parent", 0, "/w$", unreadSpace},
+	{"parent", unix.SYS_OPENAT2, "/w/.$", unreadSpace + "; " + polled},
 	{"init", unix.SYS_CLOSE, "socket:", "close(2) frees the descriptor whatever it answers"},
 	{"init", unix.SYS_RENAMEAT2, "coding-ethos/pool", "a placeholder that cannot be had from an earlier run is made anew"},
 	{"parent", 0, "/.git", "how the repository was before the command: what could not be looked at counts as new, and is looked at afterwards"},

@@ -61,7 +61,7 @@ var single = []Mutant{
 	{Name: "privileges: capset", Without: []Call{{Stage: "privileges", Name: "capset"}}, Tests: boundary},
 	{Name: "init: dumpable", Without: []Call{{Object: "PR_SET_DUMPABLE"}}, Tests: boundary},
 	{Name: "init: its arguments", Edits: []Edit{{initFile, "\tm.rename()\n", ""}}, Tests: boundary},
-	{Name: "connect: the file is judged", Edits: []Edit{{connects, "if s.kind == unix.SOCK_DGRAM && !j.Override || st.Mode&unix.S_IFMT != unix.S_IFSOCK {", "if true {"}}, Tests: laterSockets},
+	{Name: "connect: the file is judged", Edits: []Edit{{connects, "if s.kind == unix.SOCK_DGRAM && !j.options.Override || st.Mode&unix.S_IFMT != unix.S_IFSOCK {", "if true {"}}, Tests: laterSockets},
 	{Name: "connect: to what was judged", Edits: []Edit{{connects, "return target{file: known, keep: true}, nil", "return target{address: append(append([]byte{1, 0}, path...), 0)}, nil"}}, Tests: laterSockets},
 	{Name: "connect: of the command's network", Edits: []Edit{{connects, "if own, err := network(fd); err != nil || own != j.network {\n\t\treturn nil, unix.EACCES", "if false {\n\t\treturn nil, unix.EACCES"}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/notify"}}},
 	{Name: "connect: what listens is bound inside", Edits: []Edit{{connects, "err == nil && at != j.network {", "false && at != j.network {"}}, Tests: []Tests{{Package: "./pkg/sandbox/kernel/notify"}},

@@ -119,7 +119,7 @@ func (d *protectedDir) same(name string, expected bool) error {
 	case absentName(err), ledOut(err):
 		return nil
 	case err != nil:
-		return plan.AsSetup(fmt.Errorf("%s: %w", filepath.Join(d.Dir, name), err))
+		return plan.Refuse(plan.CodeSetup, "check it, and start again", "%s: %w", filepath.Join(d.Dir, name), err)
 	}
 	if expected && d.were[name] == nil {
 		d.were[name] = os.NewFile(uintptr(fd), name)

@@ -178,7 +178,7 @@ func (j *Judge) file(c caller, s socket, path string) (target, error) {
 		unix.Close(fd)
 		return target{}, err
 	}
-	if s.kind == unix.SOCK_DGRAM && !j.Override || st.Mode&unix.S_IFMT != unix.S_IFSOCK { // the kernel rejects what is no socket, with its own error: unix_find_bsd
+	if s.kind == unix.SOCK_DGRAM && !j.options.Override || st.Mode&unix.S_IFMT != unix.S_IFSOCK { // the kernel rejects what is no socket, with its own error: unix_find_bsd
 		return target{file: fd}, nil
 	}
 	unix.Close(fd)

@@ -39,7 +39,7 @@ type Observer interface {
 
 // Judge answers the calls of one process tree.
 type Judge struct {
-	Options
+	options        Options
 	listener, root int
 	network        identity
 	threads        bool // pidfds can refer to threads: Linux 6.9
@@ -63,7 +63,7 @@ const endPatience = time.Second
 // New starts the threads of a judge. They give up their privileges while the
 // caller goes on. [Judge.Close] ends them.
 func New(o Options) *Judge {
-	j := &Judge{Options: o, listener: -1, root: -1, wake: [2]int{-1, -1}, dropped: make(chan error, 1), begin: make(chan bool, 1), done: make(chan struct{})}
+	j := &Judge{options: o, listener: -1, root: -1, wake: [2]int{-1, -1}, dropped: make(chan error, 1), begin: make(chan bool, 1), done: make(chan struct{})}
 	go j.run()
 	if o.HoldTCP {
 		j.held = newHeld(o.Ports)
@@ -128,8 +128,8 @@ func (j *Judge) prepare(pid int) error {
 	if err := takable(pid); err != nil {
 		return err
 	}
-	declared := slices.Clip(j.Declared)
-	for _, path := range j.Inside {
+	declared := slices.Clip(j.options.Declared)
+	for _, path := range j.options.Inside {
 		declared = append(declared, dir+"/root"+path)
 	}
 	if err := j.known.declare(declared); err != nil {
@@ -175,7 +175,7 @@ func (j *Judge) run() {
 	runtime.LockOSThread()
 	defer close(j.done)
 	var keeps uint32
-	if j.Override {
+	if j.options.Override {
 		keeps = 1 << unix.CAP_DAC_OVERRIDE
 	}
 	j.dropped <- dropPrivileges(keeps)
