@@ -245,7 +245,7 @@ func (f *faults) wrong(call faultinject.Call, errno syscall.Errno, r faultResult
 	case r.began && r.Status == 125 && call.Role == partSupervisor && (call.Nr == unix.SYS_PPOLL || call.Nr == unix.SYS_RECVMSG): // it had let the command go, and ended it
 		return ""
 	case r.began:
-		return "the command ran, and its status is not that of the program"
+		return "the command ran, and its status is not that of the program: " + r.unfinished
 	case call.Role == partEntry && call.Nr == unix.SYS_ARCH_PRCTL && r.Status == 128+int(syscall.SIGSEGV): // without it there is no thread, and the Go runtime would end the program in the same way
 		return ""
 	case r.Status != 125 && (call.Nr != unix.SYS_EXECVE || r.Status != 126):

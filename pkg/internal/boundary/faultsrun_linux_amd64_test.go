@@ -32,11 +32,12 @@ type faults struct {
 // faultResult is what a run came to.
 type faultResult struct {
 	faultReport
-	calls []faultinject.Call // that were counted
-	met   bool               // the call that was to fail was made
-	late  bool               // an init was cloned by the Go program
-	began bool               // the command was executed
-	found string             // what it found of its boundary
+	calls      []faultinject.Call // that were counted
+	met        bool               // the call that was to fail was made
+	late       bool               // an init was cloned by the Go program
+	began      bool               // the command was executed
+	found      string             // what it found of its boundary
+	unfinished string             // what it had found of it when it ended early
 	// controls are those of the evidence, with their states.
 	controls []string
 }
@@ -95,6 +96,8 @@ func (f *faults) run(t *testing.T, call faultinject.Call, errno syscall.Errno) (
 	r.controls = f.evidence(t)
 	text, _ := os.ReadFile(filepath.Join(f.base, "w/found"))
 	namespaces, _ := os.ReadFile(filepath.Join(f.base, "w/namespaces"))
+	finding, _ := os.ReadFile(filepath.Join(f.base, "w/finding"))
+	r.unfinished = string(finding)
 	_, err := os.Stat(filepath.Join(f.base, "w/begun"))
 	r.found, r.began = numbers.ReplaceAllString(string(text), "#"), err == nil
 	for _, name := range []string{"begun", "finding", "found", "namespaces"} {
