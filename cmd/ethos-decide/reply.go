@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -140,7 +139,7 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	}
 	return hook.Reply(c.Reply, hook.Verdict{
 		Decision: &strictest.Decision, Action: &strictest.Action, Actor: &strictest.Actor, Rewritten: rewritten, Approve: strictest.Approve(), Never: strictest.Never,
-		Inside: trust.Inside(os.DirFS("/proc")), Prompts: c.prompts(&strictest.Actor),
+		Inside: trust.Inside(), Prompts: c.prompts(&strictest.Actor),
 		Notice: strings.Trim(strings.Join(notices, "\n"), "\n"),
 	})
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-
 	"ethos/pkg/cli"
 	"ethos/pkg/origin"
 	"ethos/pkg/record"
@@ -98,7 +96,7 @@ func remember(sys *cli.System, network string, roots []string, dir string, a *as
 	if err != nil {
 		lost(err)
 	}
-	if a == nil || trust.Inside(os.DirFS("/proc")) { // the state folder is not visible
+	if a == nil || trust.Inside() { // the state folder is not visible
 		return func() {}
 	}
 	memory := origin.New(sys.Getenv)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -34,7 +33,7 @@ func (c *proveCmd) reply(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return cli.Errorf(cli.Usage, "ethos-decide hook install AGENT, for "+cli.Or(hook.TurnDialects())+", writes it into the agent's settings", "--reply: %w", err)
 	}
-	if trust.Inside(os.DirFS("/proc")) || !turn.Begins && !turn.Ends {
+	if trust.Inside() || !turn.Begins && !turn.Ends {
 		return nil // an agent confined as a whole records nothing inside its boundary
 	}
 	c.session = &proof.Session{Workspace: trace.WorkTree(turn.Cwd)}

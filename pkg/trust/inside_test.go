@@ -19,11 +19,11 @@ func TestInside(t *testing.T) {
 		{"no filter", "ethos-init\n", "CapBnd:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t0\nSeccomp_filters:\t2\n", false},
 	} {
 		proc := fstest.MapFS{"1/comm": {Data: []byte(c.comm)}, "self/status": {Data: []byte(c.status)}}
-		if have := Inside(proc); have != c.want {
+		if have := confinedBy(proc); have != c.want {
 			t.Errorf("%s: %v", c.name, have)
 		}
 	}
-	if Inside(fstest.MapFS{"1/comm": {Data: []byte("ethos-init\n")}}) || Inside(os.DirFS(t.TempDir())) {
+	if confinedBy(fstest.MapFS{"1/comm": {Data: []byte("ethos-init\n")}}) || confinedBy(os.DirFS(t.TempDir())) {
 		t.Error("what cannot be read is taken for the boundary")
 	}
 }
