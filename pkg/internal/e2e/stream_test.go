@@ -13,12 +13,13 @@ import (
 	"ethos/pkg/internal/probetest"
 )
 
-// TestConstantMemory sends a hundred times more lines through the first two stages and sees no more memory.
+// TestConstantMemory sends a hundred times more lines through the first two stages and sees no more memory, or less than
+// a KiB for each line: a record has more.
 func TestConstantMemory(t *testing.T) {
 	probetest.Whole(t)
 	s := newSession(t)
 	small, large := s.stream(1_000), s.stream(100_000)
-	const slack = 40 << 20 // the collector's liberty
+	const slack = 95 << 20 // the collector's liberty on a busy machine
 	for i, stage := range []string{"ethos-facts", "ethos-decide"} {
 		if large[i] > small[i]+slack {
 			t.Errorf("%s: %d MiB for 1,000 lines, %d MiB for 100,000", stage, small[i]>>20, large[i]>>20)
