@@ -162,7 +162,7 @@ var constants = map[string]map[string]string{
 	"notation": texts("fzf gs rpm tex tmux"),
 	"target":   texts("all first last second third"),
 	"wrapper": identifiers("wrap", "plain assign builtin shell su string flock xargs find parallel script arch netns carrier direct after option terminal "+
-		"input sandbox"),
+		"tmux maven input sandbox"),
 }
 
 // traits are what may be true of a program as a whole. An entry names them sorted.

@@ -16,7 +16,7 @@ func (c *walker) parallel(w *wrapper, inv invocation) {
 		c.read(c.locate(file, c.dirOf(inv)), w.name)
 		input, args = c.listFile(file, inv), nil
 	}
-	c.emit(inv, w.name)
+	c.alone(inv, w.name)
 	in := inv.inner(w, nil)
 	in.input = &feed{closed: true}
 	if len(template) == 0 {

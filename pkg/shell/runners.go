@@ -141,6 +141,9 @@ func (c *walker) carried(w *wrapper, inv invocation) (invocation, bool) {
 	if len(p.operands) < 2 || !hasWord(w.query, p.operands[0].text) {
 		return inv, false
 	}
+	if w.name == "npm" && p.operands[0].text == "explore" { // npm explore PACKAGE -- CODE
+		p.operands = p.operands[1:]
+	}
 	p = w.grammar.parse(p.operands[1:], true)
 	if code, ok := p.value("c", "call"); ok && w.name == "npm" {
 		c.shellCode(code, w.name+" -c", &positional{dyn: true}, inv)
@@ -282,6 +285,25 @@ func cmakeTool(name field) (words []field) {
 	return words
 }
 
+// maven handles mvn exec:exec -Dexec.executable=PROGRAM -Dexec.args=ARGUMENTS: the plugin
+// exec-maven-plugin, whose goal exec these settings are for.
+func (c *walker) maven(w *wrapper, inv invocation) {
+	c.alone(inv, w.name)
+	p := w.grammar.parse(inv.fields[1:], false)
+	var program, args []field
+	for _, f := range p.values("D", "define") {
+		switch name, value, _ := strings.Cut(f.text, "="); name {
+		case "exec.executable":
+			program = []field{f.from(len(f.text) - len(value))}
+		case "exec.args", "exec.arguments":
+			args = append(args, f.from(len(f.text)-len(value)))
+		}
+	}
+	if program != nil {
+		c.shellCode(join(append(program, args...)), w.name, &positional{dyn: true}, inv)
+	}
+}
+
 // direct lists a runner and what it runs: npx COMMAND, npx -c CODE, nodemon --exec CODE.
 func (c *walker) direct(w *wrapper, p *parsed, inv invocation) (invocation, bool) {
 	c.alone(inv, w.name)
@@ -298,21 +320,14 @@ func (c *walker) direct(w *wrapper, p *parsed, inv invocation) (invocation, bool
 	return inv.inner(w, p.operands), true
 }
 
-// terminal handles tmux new-session CODE.
+// terminal handles pm2 start CODE.
 func (c *walker) terminal(w *wrapper, inv invocation) {
 	c.alone(inv, w.name)
 	p := w.grammar.parse(inv.fields[1:], true)
-	if code, ok := p.value("c"); ok && w.name == "tmux" { // before the subcommand; after it, a directory
-		c.shellCode(code, w.name+" -c", &positional{dyn: true}, inv)
-	}
 	if len(p.operands) < 2 || !hasWord(w.query, p.operands[0].text) {
 		return
 	}
-	p = w.grammar.parse(p.operands[1:], true)
-	for len(p.operands) > 1 && (p.operands[len(p.operands)-1].text == "Enter" || p.operands[len(p.operands)-1].text == "C-m") {
-		p.operands = p.operands[:len(p.operands)-1] // send-keys types its operands
-	}
-	if len(p.operands) > 0 {
+	if p = w.grammar.parse(p.operands[1:], true); len(p.operands) > 0 {
 		c.shellCode(join(p.operands), w.name, &positional{dyn: true}, inv)
 	}
 }

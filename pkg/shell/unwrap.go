@@ -27,6 +27,12 @@ func (c *walker) unwrap(w *wrapper, inv invocation) (invocation, bool) {
 	case wrapTerminal:
 		c.terminal(w, inv)
 		return inv, false
+	case wrapTmux:
+		c.tmux(w, inv)
+		return inv, false
+	case wrapMaven:
+		c.maven(w, inv)
+		return inv, false
 	case wrapSandbox:
 		return c.confined(w, inv)
 	}

@@ -212,7 +212,7 @@ func (c *walker) shown(inv invocation, name string) {
 	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":
 		mounts := c.mounts(args, d, name)
 		for i, f := range args {
-			if i > 0 && has("cp") && !mounts[i] {
+			if i > 0 && has("cp") && !mounts[i] && !inContainer(f.text) {
 				take(f)
 			}
 		}
@@ -229,6 +229,12 @@ func (c *walker) shown(inv invocation, name string) {
 			}
 		}
 	}
+}
+
+// inContainer reports whether an operand of docker cp is a path in a container, CONTAINER:PATH:
+// docker-container-cp(1). With a colon, a path of the host begins with "/" or ".".
+func inContainer(operand string) bool {
+	return strings.IndexByte(operand, ':') > 0 && operand[0] != '/' && operand[0] != '.'
 }
 
 // quotedFiles records the credential paths in a program's own language, which is not analysed

@@ -24,7 +24,9 @@ const (
 	wrapDirect                   // as carrier, but without a subcommand: npx tsc
 	wrapAfter                    // the command follows one of the options in query
 	wrapOption                   // the argument of one of the options in query is code for a shell
-	wrapTerminal                 // SUBCOMMAND, and operands that are code for a shell: tmux
+	wrapTerminal                 // SUBCOMMAND, and operands that are code for a shell: pm2
+	wrapTmux                     // commands of tmux
+	wrapMaven                    // settings that name a program and its arguments: mvn exec:exec
 	wrapInput                    // standard input is code for a shell: at
 	wrapSandbox                  // run COMMAND, or shell -c CODE
 )
