@@ -83,8 +83,8 @@ var standings = []standing{
 
 // Patterns of tests that a guest leaves out: emulation makes them slow.
 const (
-	pure = `^Fuzz|^TestPlan|^TestOutput$|^TestSampleIsBounded$|^TestLongJumps$|^TestAPI$|^Example|^TestEscapesEmbedded$|^TestEscapesDebugging$|^TestEscapesForeign$|^TestEscapesReleased$` // ask no more of the kernel than others
-	long = `^TestEverySystemCall$|^TestSwaps$|^TestEscapesInSession$|^TestSessionThousand$`                                                                                                // tell the same of root, and of the second kernel
+	pure = `^Fuzz|^TestPlan|^TestOutput$|^TestSampleIsBounded$|^TestLongJumps$|^TestAPI$|^Example|^TestEscapesEmbedded$|^TestEscapesDebugging$|^TestEscapesForeign$` // ask no more of the kernel than others
+	long = `^TestEverySystemCall$|^TestSwaps$|^TestEscapesInSession$|^TestEscapesReleased$|^TestSessionThousand$`                                                    // tell the same of root, and of the second kernel
 )
 
 // allPrograms are the directories of all test programs.
@@ -153,7 +153,7 @@ const (
 func (s standing) escapes() Case {
 	who := map[bool]string{true: "root", false: "user"}[s.uid == RootUID]
 	c := s.test("escapes", attacksDir, "", "-test.run=/^"+who+"$")
-	c.Env = append(slices.DeleteFunc(c.Env, func(v string) bool { return v == onePass }), s.attacks...)
+	c.Env = append(slices.DeleteFunc(c.Env, func(v string) bool { return v == onePass }), slices.Concat(s.attacks, []string{"ETHOS_TEST_RELEASED=/usr/local/bin/ethos-sandbox"})...)
 	c.Tests = append(c.Tests, attackNames(who, s.require)...)
 	return c
 }

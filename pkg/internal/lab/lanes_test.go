@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ethos/pkg/internal/released"
 )
 
 // TestLanes boots every lane, as many at a time as go test runs tests in parallel. What each guest printed is in build/lab.
@@ -39,7 +41,7 @@ func TestLanes(t *testing.T) {
 type tree struct{ root, build string }
 
 // stripped programs are half as large, and a guest holds them in memory twice while it boots.
-const stripped = "-ldflags=-s -w"
+const stripped = "-s -w"
 
 // TestLater boots a kernel of Debian's unstable. It is not among the lanes, because its lists and packages change under who runs them.
 func TestLater(t *testing.T) {
@@ -53,10 +55,12 @@ func build(t *testing.T, programs []string) tree {
 		t.Fatal(err)
 	}
 	b := tree{root: root, build: t.TempDir()}
-	b.run(t, "build", "-trimpath", stripped, "-o", filepath.Join(b.build, "init"), "./pkg/internal/lab/guest")
-	b.run(t, "build", "-trimpath", stripped, "-o", b.build+"/", "./cmd/...")
+	b.run(t, "build", "-trimpath", "-ldflags="+stripped, "-o", filepath.Join(b.build, "init"), "./pkg/internal/lab/guest")
+	if err := released.Build(b.build, "GO_LDFLAGS="+stripped); err != nil {
+		t.Fatal(err)
+	}
 	for _, dir := range programs {
-		b.run(t, "test", "-c", "-tags", "lab", "-trimpath", stripped, "-o", b.test(dir), "./"+dir)
+		b.run(t, "test", "-c", "-tags", "lab", "-trimpath", "-ldflags="+stripped, "-o", b.test(dir), "./"+dir)
 	}
 	return b
 }
