@@ -665,7 +665,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "code.environment_program", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PERL5OPT\", \"PYTHONSTARTUP\"]\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name in [\"NODE_OPTIONS\", \"RUBYOPT\"] && a.value.matches(\"(^| )(-r|--require|--import|--loader)[ =]?\\\\S\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name == \"hash\" && option(c, \"p\", []) || c.name == \"enable\" && option(c, \"f\", [])\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name == \"kitty\" && \"send-text\" in c.argv || c.name == \"wezterm\" && \"send-text\" in c.argv || c.name == \"zellij\" && c.argv.exists(a, a in [\"write\", \"write-chars\"])\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
+			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PERL5OPT\", \"PYTHONSTARTUP\"]\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name in [\"NODE_OPTIONS\", \"RUBYOPT\"] && a.value.matches(\"(^| )(-r|--require|--import|--loader)[ =]?\\\\S\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name == \"hash\" && option(c, \"p\", []) || c.name == \"enable\" && option(c, \"f\", [])\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name in [\"kitty\", \"kitten\"] && \"send-text\" in c.argv || c.name == \"wezterm\" && \"send-text\" in c.argv || c.name == \"zellij\" && c.argv.exists(a, a in [\"write\", \"write-chars\"])\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
 			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
 			Remedy:    "Run that program by itself, where it can be read.",
 			Protected: true,
@@ -734,7 +734,10 @@ var shippedPolicies = []shippedPolicy{
 					need{op: someValue, fact: 39 /* Command.argv */},
 				}},
 				need{op: all, of: []need{
-					need{op: equals, fact: 31 /* Command.name */, value: "kitty"},
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 31 /* Command.name */, value: "kitty"},
+						need{op: equals, fact: 31 /* Command.name */, value: "kitten"},
+					}},
 					need{op: equals, fact: 39 /* Command.argv */, value: "send-text"},
 				}},
 				need{op: all, of: []need{
@@ -766,8 +769,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "51be4fb266d0c9a7fbf697202c1aa645af2cdf6115ad499ec34edd470c36361b",
-		from:   24391, to: 29393,
+		digest: "afb5d584ded99d16c2977017e62ec29df3e6d7310a235d03020e4e056c2be216",
+		from:   24391, to: 29410,
 	},
 	{
 		policy: Policy{
@@ -777,7 +780,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts ethos-sandbox inside ethos-sandbox, where no second boundary can be made.",
 			Remedy:    "Run the command itself, for example `make`; it is inside the boundary already.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 369, Column: 5,
+			File:      "pack:core/code.yaml", Line: 370, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -795,7 +798,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "ethos", "shell"},
 		digest: "9e502ec93e7d70840ac9b64d346c5cee1e1d5a6d2868f01948a81c3a0cc875f0",
-		from:   29393, to: 30256,
+		from:   29410, to: 30273,
 	},
 	{
 		policy: Policy{
@@ -851,7 +854,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "77e874aced0f7869aa3f42ad721f124bb5b64d307cd1dd066b8da6a2e3d5be90",
-		from:   30256, to: 34427,
+		from:   30273, to: 34444,
 	},
 	{
 		policy: Policy{
@@ -873,7 +876,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "17f5bb408f4c38e100d0180651c2a19a3ef4dce06e4867ec29d2d4b6fa172a3f",
-		from:   34427, to: 35295,
+		from:   34444, to: 35312,
 	},
 	{
 		policy: Policy{
@@ -888,7 +891,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "unlisted_delete"},
 		reads:  []string{"shell"},
 		digest: "d34c4a3ac27ded8c5201dee035f76ba05f58094ca1930f344e7222f871499bc4",
-		from:   35295, to: 35363,
+		from:   35312, to: 35380,
 	},
 	{
 		policy: Policy{
@@ -921,7 +924,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   35363, to: 36302,
+		from:   35380, to: 36319,
 	},
 	{
 		policy: Policy{
@@ -973,7 +976,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   36302, to: 37663,
+		from:   36319, to: 37680,
 	},
 	{
 		policy: Policy{
@@ -1088,7 +1091,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "abcb27fc8670473003e0d6ba847118ce91145062613c9014d09df35dba081b5c",
-		from:   37663, to: 47405,
+		from:   37680, to: 47422,
 	},
 	{
 		policy: Policy{
@@ -1116,7 +1119,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   47405, to: 48633,
+		from:   47422, to: 48650,
 	},
 	{
 		policy: Policy{
@@ -1185,7 +1188,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7cdc99ac91249cb5b56ae4b34132354da26a5b7171377b113c922d6442ddff8a",
-		from:   48633, to: 50639,
+		from:   48650, to: 50656,
 	},
 	{
 		policy: Policy{
@@ -1212,7 +1215,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   50639, to: 51328,
+		from:   50656, to: 51345,
 	},
 	{
 		policy: Policy{
@@ -1230,7 +1233,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   51328, to: 51563,
+		from:   51345, to: 51580,
 	},
 	{
 		policy: Policy{
@@ -1253,7 +1256,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "0a6d92316098bd2fa0001268036ca793c5a4cc1d00cc01eb89924a256830c5c6",
-		from:   51563, to: 52001,
+		from:   51580, to: 52018,
 	},
 	{
 		policy: Policy{
@@ -1271,7 +1274,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   52001, to: 52231,
+		from:   52018, to: 52248,
 	},
 	{
 		policy: Policy{
@@ -1300,7 +1303,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   52231, to: 53249,
+		from:   52248, to: 53266,
 	},
 	{
 		policy: Policy{
@@ -1319,7 +1322,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   53249, to: 53638,
+		from:   53266, to: 53655,
 	},
 	{
 		policy: Policy{
@@ -1340,7 +1343,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "ad5ed5bd13f46c3cf219cd88301ae19dd0b12905d09c29836513afddca407e28",
-		from:   53638, to: 54189,
+		from:   53655, to: 54206,
 	},
 	{
 		policy: Policy{
@@ -1415,7 +1418,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "11e0e050d8890956e147f0dbf49a9fbbaec00b85f89dc78b85c8207a8a2cf814",
-		from:   54189, to: 58090,
+		from:   54206, to: 58107,
 	},
 	{
 		policy: Policy{
@@ -1449,7 +1452,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "3f4bac8c3f0796f867ca128d3908a8d58c357e0cb886a569ab6c262184e44661",
-		from:   58090, to: 59780,
+		from:   58107, to: 59797,
 	},
 	{
 		policy: Policy{
@@ -1485,7 +1488,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   59780, to: 61566,
+		from:   59797, to: 61583,
 	},
 	{
 		policy: Policy{
@@ -1524,7 +1527,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "c2d39f55ec8d4097e15e4706fcf76c55a2d125a19008e2546aaa412e1362dd4b",
-		from:   61566, to: 63816,
+		from:   61583, to: 63833,
 	},
 	{
 		policy: Policy{
@@ -1587,7 +1590,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "7ff7287ddc75c2b506e5b0370f1042d9da7e3d0af30cebeccebddb68385cd879",
-		from:   63816, to: 65433,
+		from:   63833, to: 65450,
 	},
 	{
 		policy: Policy{
@@ -1690,7 +1693,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "de09be8ccaf9b9e9b1135d1db4bf4723e43cf74e41cd1886d3b61bde1696fe15",
-		from:   65433, to: 71571,
+		from:   65450, to: 71588,
 	},
 	{
 		policy: Policy{
@@ -1930,7 +1933,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "782c8f9dd4f2296b4e34c9f7569152ef4613116fd5bc9813d3ede4df7135b8d2",
-		from:   71571, to: 86681,
+		from:   71588, to: 86698,
 	},
 	{
 		policy: Policy{
@@ -1989,7 +1992,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "8cb2a2d1b986690a88eae2b56d82dadb4ccd506501c75b6c0d37baa889fe0b28",
-		from:   86681, to: 88357,
+		from:   86698, to: 88374,
 	},
 	{
 		policy: Policy{
@@ -2012,7 +2015,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.agent_settings", "shell"},
 		digest: "bca47f1b145ed4b84c3bd463ef9e93da22989b7e125927b3e706cf99142e4b62",
-		from:   88357, to: 88866,
+		from:   88374, to: 88883,
 	},
 	{
 		policy: Policy{
@@ -2035,7 +2038,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos", "shell"},
 		digest: "d7508d6dbc51fd17e4a02c4df9642bcf4c3a141f4d957d6921432c962a37a5f8",
-		from:   88866, to: 89348,
+		from:   88883, to: 89365,
 	},
 	{
 		policy: Policy{
@@ -2115,7 +2118,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.shell_startup", "shell"},
 		digest: "c16c098228f6c7ed5eb06e6cd7de1728e8958edaccead59ee8923b002cb0e186",
-		from:   89348, to: 94455,
+		from:   89365, to: 94472,
 	},
 	{
 		policy: Policy{
@@ -2204,7 +2207,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5d030a0959550e5ef39cfc4398dfc5a1272313581121c4ab69c0f5e65f602d75",
-		from:   94455, to: 98541,
+		from:   94472, to: 98558,
 	},
 	{
 		policy: Policy{
@@ -2228,7 +2231,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "a75c796ecf165409a3c5973c0787d985a58164d9ca10e0f4ab83a5711195eb74",
-		from:   98541, to: 102170,
+		from:   98558, to: 102187,
 	},
 	{
 		policy: Policy{
@@ -2258,7 +2261,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   102170, to: 104191,
+		from:   102187, to: 104208,
 	},
 	{
 		policy: Policy{
@@ -2308,7 +2311,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "cb04d25177ba9ee753bc10c669ea63699238efaab5b958ffecb6ca472d3d0780",
-		from:   104191, to: 106140,
+		from:   104208, to: 106157,
 	},
 	{
 		policy: Policy{
@@ -2323,7 +2326,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   106140, to: 106521,
+		from:   106157, to: 106538,
 	},
 	{
 		policy: Policy{
@@ -2338,7 +2341,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   106521, to: 106830,
+		from:   106538, to: 106847,
 	},
 	{
 		policy: Policy{
@@ -2356,7 +2359,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   106830, to: 110143,
+		from:   106847, to: 110160,
 	},
 	{
 		policy: Policy{
@@ -2521,7 +2524,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "paths.credential_files", "paths.credentials", "paths.machine_secrets", "paths.service_credentials", "shell"},
 		digest: "fde5c5895c8db6e93e6cecf0e2a3352fb7198719213f4d366a9bd0cd17870189",
-		from:   110143, to: 123231,
+		from:   110160, to: 123248,
 	},
 	{
 		policy: Policy{
@@ -2638,7 +2641,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   123231, to: 127780,
+		from:   123248, to: 127797,
 	},
 	{
 		policy: Policy{
@@ -2656,7 +2659,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   127780, to: 128013,
+		from:   127797, to: 128030,
 	},
 	{
 		policy: Policy{
@@ -2741,7 +2744,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   128013, to: 130173,
+		from:   128030, to: 130190,
 	},
 	{
 		policy: Policy{
@@ -2772,7 +2775,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   130173, to: 131267,
+		from:   130190, to: 131284,
 	},
 	{
 		policy: Policy{
@@ -2791,7 +2794,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   131267, to: 131680,
+		from:   131284, to: 131697,
 	},
 	{
 		policy: Policy{
@@ -2810,7 +2813,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   131680, to: 132094,
+		from:   131697, to: 132111,
 	},
 	{
 		policy: Policy{
@@ -2829,7 +2832,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   132094, to: 132506,
+		from:   132111, to: 132523,
 	},
 	{
 		policy: Policy{
@@ -2855,7 +2858,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   132506, to: 133451,
+		from:   132523, to: 133468,
 	},
 	{
 		policy: Policy{
@@ -2874,7 +2877,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   133451, to: 133867,
+		from:   133468, to: 133884,
 	},
 	{
 		policy: Policy{
@@ -2892,7 +2895,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   133867, to: 134117,
+		from:   133884, to: 134134,
 	},
 	{
 		policy: Policy{
@@ -2947,7 +2950,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-		from:   134117, to: 135846,
+		from:   134134, to: 135863,
 	},
 	{
 		policy: Policy{
@@ -2969,7 +2972,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   135846, to: 136325,
+		from:   135863, to: 136342,
 	},
 	{
 		policy: Policy{
@@ -2986,7 +2989,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   136325, to: 136599,
+		from:   136342, to: 136616,
 	},
 	{
 		policy: Policy{
@@ -3000,7 +3003,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   136599, to: 136665,
+		from:   136616, to: 136682,
 	},
 	{
 		policy: Policy{
@@ -3034,7 +3037,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   136665, to: 137325,
+		from:   136682, to: 137342,
 	},
 	{
 		policy: Policy{
@@ -3067,7 +3070,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   137325, to: 137904,
+		from:   137342, to: 137921,
 	},
 	{
 		policy: Policy{
@@ -3217,7 +3220,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   137904, to: 143544,
+		from:   137921, to: 143561,
 	},
 	{
 		policy: Policy{
@@ -3298,7 +3301,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   143544, to: 145602,
+		from:   143561, to: 145619,
 	},
 	{
 		policy: Policy{
@@ -3325,7 +3328,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   145602, to: 146856,
+		from:   145619, to: 146873,
 	},
 	{
 		policy: Policy{
@@ -3345,7 +3348,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   146856, to: 148391,
+		from:   146873, to: 148408,
 	},
 	{
 		policy: Policy{
@@ -3362,7 +3365,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   148391, to: 148934,
+		from:   148408, to: 148951,
 	},
 	{
 		policy: Policy{
@@ -3401,7 +3404,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   148934, to: 150178,
+		from:   148951, to: 150195,
 	},
 	{
 		policy: Policy{
@@ -3418,7 +3421,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   150178, to: 150401,
+		from:   150195, to: 150418,
 	},
 	{
 		policy: Policy{
@@ -3435,7 +3438,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   150401, to: 150705,
+		from:   150418, to: 150722,
 	},
 	{
 		policy: Policy{
@@ -3456,7 +3459,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   150705, to: 151129,
+		from:   150722, to: 151146,
 	},
 	{
 		policy: Policy{
@@ -3491,7 +3494,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   151129, to: 152140,
+		from:   151146, to: 152157,
 	},
 	{
 		policy: Policy{
@@ -3508,7 +3511,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   152140, to: 152368,
+		from:   152157, to: 152385,
 	},
 	{
 		policy: Policy{
@@ -3533,7 +3536,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   152368, to: 152866,
+		from:   152385, to: 152883,
 	},
 	{
 		policy: Policy{
@@ -3556,7 +3559,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   152866, to: 153332,
+		from:   152883, to: 153349,
 	},
 	{
 		policy: Policy{
@@ -3573,7 +3576,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   153332, to: 153573,
+		from:   153349, to: 153590,
 	},
 	{
 		policy: Policy{
@@ -3590,7 +3593,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   153573, to: 153799,
+		from:   153590, to: 153816,
 	},
 	{
 		policy: Policy{
@@ -3607,7 +3610,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   153799, to: 154033,
+		from:   153816, to: 154050,
 	},
 	{
 		policy: Policy{
@@ -3628,7 +3631,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   154033, to: 154348,
+		from:   154050, to: 154365,
 	},
 	{
 		policy: Policy{
@@ -3645,7 +3648,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   154348, to: 154561,
+		from:   154365, to: 154578,
 	},
 	{
 		policy: Policy{
@@ -3663,7 +3666,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   154561, to: 154845,
+		from:   154578, to: 154862,
 	},
 	{
 		policy: Policy{
@@ -3680,7 +3683,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   154845, to: 155083,
+		from:   154862, to: 155100,
 	},
 	{
 		policy: Policy{
@@ -3697,7 +3700,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   155083, to: 155320,
+		from:   155100, to: 155337,
 	},
 	{
 		policy: Policy{
@@ -3711,7 +3714,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   155320, to: 155375,
+		from:   155337, to: 155392,
 	},
 	{
 		policy: Policy{
@@ -3725,7 +3728,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   155375, to: 155436,
+		from:   155392, to: 155453,
 	},
 	{
 		policy: Policy{
@@ -3739,7 +3742,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   155436, to: 155495,
+		from:   155453, to: 155512,
 	},
 	{
 		policy: Policy{
@@ -3753,7 +3756,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   155495, to: 155651,
+		from:   155512, to: 155668,
 	},
 	{
 		policy: Policy{
@@ -3767,7 +3770,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   155651, to: 155722,
+		from:   155668, to: 155739,
 	},
 	{
 		policy: Policy{
@@ -3791,7 +3794,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   155722, to: 156044,
+		from:   155739, to: 156061,
 	},
 	{
 		policy: Policy{
@@ -3811,7 +3814,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   156044, to: 157579,
+		from:   156061, to: 157596,
 	},
 	{
 		policy: Policy{
@@ -3828,7 +3831,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   157579, to: 158122,
+		from:   157596, to: 158139,
 	},
 	{
 		policy: Policy{
@@ -3867,7 +3870,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   158122, to: 159366,
+		from:   158139, to: 159383,
 	},
 	{
 		policy: Policy{
@@ -3883,7 +3886,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   159366, to: 164584,
+		from:   159383, to: 164601,
 	},
 	{
 		policy: Policy{
@@ -3908,7 +3911,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   164584, to: 165108,
+		from:   164601, to: 165125,
 	},
 	{
 		policy: Policy{
@@ -3934,7 +3937,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   165108, to: 165722,
+		from:   165125, to: 165739,
 	},
 	{
 		policy: Policy{
@@ -3950,7 +3953,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   165722, to: 165727,
+		from:   165739, to: 165744,
 	},
 	{
 		policy: Policy{
@@ -3976,7 +3979,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "8e1f8f89d0b10a6655f77d6089bb55647f91be584b38f57d0f4562936b4c671c",
-		from:   165727, to: 166758,
+		from:   165744, to: 166775,
 	},
 	{
 		policy: Policy{
@@ -4009,7 +4012,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   166758, to: 167305,
+		from:   166775, to: 167322,
 	},
 	{
 		policy: Policy{
@@ -4025,7 +4028,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   167305, to: 167310,
+		from:   167322, to: 167327,
 	},
 	{
 		policy: Policy{
@@ -4041,7 +4044,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   167310, to: 167728,
+		from:   167327, to: 167745,
 	},
 	{
 		policy: Policy{
@@ -4060,7 +4063,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ab78063a9f2aad861dc92936d0807611c6b3c51285c0271fb9d4fffa97dac922",
-		from:   167728, to: 168067,
+		from:   167745, to: 168084,
 	},
 	{
 		policy: Policy{
@@ -4076,7 +4079,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   168067, to: 168572,
+		from:   168084, to: 168589,
 	},
 	{
 		policy: Policy{
@@ -4109,7 +4112,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   168572, to: 169119,
+		from:   168589, to: 169136,
 	},
 	{
 		policy: Policy{
@@ -4199,7 +4202,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   169119, to: 173977,
+		from:   169136, to: 173994,
 	},
 	{
 		policy: Policy{
@@ -4215,6 +4218,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   173977, to: 173982,
+		from:   173994, to: 173999,
 	},
 }

@@ -253,6 +253,10 @@ func (c *walker) after(w *wrapper, inv invocation) (invocation, bool) {
 			continue
 		}
 		in := inv.inner(w, inv.fields[i+1:])
+		if !isOption(f) { // kitty @ launch [OPTIONS] COMMAND
+			p := w.grammar.parse(in.fields, true)
+			in.fields = p.operands
+		}
 		if w.name == "capsh" { // words after "--" are arguments of bash
 			in.fields = append([]field{literal("bash", f.at(0))}, in.fields...)
 		}
@@ -327,8 +331,8 @@ func (c *walker) terminal(w *wrapper, inv invocation) {
 	if len(p.operands) < 2 || !hasWord(w.query, p.operands[0].text) {
 		return
 	}
-	if p = w.grammar.parse(p.operands[1:], true); len(p.operands) > 0 {
-		c.shellCode(join(p.operands), w.name, &positional{dyn: true}, inv)
+	if p = w.grammar.parse(p.operands[1:], true); len(p.operands) > w.skip {
+		c.shellCode(join(p.operands[w.skip:]), w.name, &positional{dyn: true}, inv)
 	}
 }
 
