@@ -2530,7 +2530,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "secrets.print", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "runs(shell, \"gh\", [\"auth\", \"token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-access-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-identity-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"application-default\", \"print-access-token\"]) || runs(shell, \"aws\", [\"configure\", \"export-credentials\"]) || runs(shell, \"aws\", [\"sts\", \"get-session-token\"]) || runs(shell, \"az\", [\"account\", \"get-access-token\"]) || runs(shell, \"security\", [\"find-generic-password\"]) || runs(shell, \"security\", [\"find-internet-password\"]) || runs(shell, \"security\", [\"dump-keychain\"]) || runs(shell, \"secret-tool\", [\"lookup\"]) || runs(shell, \"kubectl\", [\"config\", \"view\", \"--raw\"]) || runs(shell, \"vault\", [\"print\", \"token\"]) || runs(shell, \"op\", [\"read\"]) || runs(shell, \"heroku\", [\"auth:token\"]) || services.exists(s, s.effect == \"reveal\") || shell.commands.exists(c, c.name == \"printenv\" && c.argv.exists(a, a.matches(\"(?i)(token|secret|passw|api_?key|private_key|credential)\"))\n  || c.name in [\"echo\", \"printf\"] && c.argv.exists(a, a == \"\") && size(c.piped_to) == 0 && !c.raw.contains(\">\") && !c.within.exists(w, w in [\"command_substitution\", \"process_substitution\"])\n    && c.raw.matches(\"\\\\$(\\\\{[A-Za-z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|SECRET_KEY|ACCESS_KEY)\\\\}|[A-Za-z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|SECRET_KEY|ACCESS_KEY)([^A-Za-z_]|$))\"))\n|| shell.commands.exists(c, c.name == \"gpg\" && option(c, \"\", [\"export-secret-keys\", \"export-secret-subkeys\"])) || shell.commands.exists(c, c.name in [\"ssh-add\"] && option(c, \"L\", []) && size(c.piped_to) > 0)",
+			When:      "runs(shell, \"gh\", [\"auth\", \"token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-access-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-identity-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"application-default\", \"print-access-token\"]) || runs(shell, \"aws\", [\"configure\", \"export-credentials\"]) || runs(shell, \"aws\", [\"sts\", \"get-session-token\"]) || runs(shell, \"az\", [\"account\", \"get-access-token\"]) || runs(shell, \"security\", [\"find-generic-password\"]) || runs(shell, \"security\", [\"find-internet-password\"]) || runs(shell, \"security\", [\"dump-keychain\"]) || runs(shell, \"secret-tool\", [\"lookup\"]) || runs(shell, \"kubectl\", [\"config\", \"view\", \"--raw\"]) || runs(shell, \"vault\", [\"print\", \"token\"]) || runs(shell, \"op\", [\"read\"]) || runs(shell, \"heroku\", [\"auth:token\"]) || services.exists(s, s.effect == \"reveal\") || shell.commands.exists(c, c.name == \"printenv\" && c.argv.exists(a, a.matches(\"(?i)(token|secret|passw|api_?key|private_key|credential)\"))\n  || c.name in [\"echo\", \"printf\"] && c.argv.exists(a, a == \"\") && c.piped_to.all(p, p in [\"base32\", \"base64\", \"cat\", \"cut\", \"fold\", \"head\", \"hexdump\", \"od\", \"rev\", \"sed\", \"tac\", \"tail\", \"tr\", \"xxd\"])\n    && !shell.commands.exists(d, (d == c || d.name in c.piped_to) && d.raw.contains(\">\")) && !c.within.exists(w, w in [\"command_substitution\", \"process_substitution\"])\n    && c.raw.matches(\"\\\\$(\\\\{[A-Za-z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|SECRET_KEY|ACCESS_KEY)\\\\}|[A-Za-z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|SECRET_KEY|ACCESS_KEY)([^A-Za-z_]|$))\"))\n|| shell.commands.exists(c, c.name == \"gpg\" && option(c, \"\", [\"export-secret-keys\", \"export-secret-subkeys\"])) || shell.commands.exists(c, c.name in [\"ssh-add\"] && option(c, \"L\", []) && size(c.piped_to) > 0)",
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
@@ -2640,8 +2640,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"services", "shell"},
-		digest: "48fcbdddfcdc69b1d0f4782fd5e667025a083e6145316323846e2e7cba891f46",
-		from:   123248, to: 127797,
+		digest: "e062ca2be8e56abd71fce70f9d927132814884a9027cc179ba0b3708651bfc56",
+		from:   123248, to: 128413,
 	},
 	{
 		policy: Policy{
@@ -2651,7 +2651,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 166, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 167, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -2659,7 +2659,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   127797, to: 128030,
+		from:   128413, to: 128646,
 	},
 	{
 		policy: Policy{
@@ -2669,7 +2669,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 189, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 190, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2744,7 +2744,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   128030, to: 130190,
+		from:   128646, to: 130806,
 	},
 	{
 		policy: Policy{
@@ -2754,7 +2754,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 207, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 208, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
@@ -2775,7 +2775,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   130190, to: 131284,
+		from:   130806, to: 131900,
 	},
 	{
 		policy: Policy{
@@ -2794,7 +2794,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   131284, to: 131697,
+		from:   131900, to: 132313,
 	},
 	{
 		policy: Policy{
@@ -2813,7 +2813,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   131697, to: 132111,
+		from:   132313, to: 132727,
 	},
 	{
 		policy: Policy{
@@ -2832,7 +2832,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   132111, to: 132523,
+		from:   132727, to: 133139,
 	},
 	{
 		policy: Policy{
@@ -2858,7 +2858,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   132523, to: 133468,
+		from:   133139, to: 134084,
 	},
 	{
 		policy: Policy{
@@ -2877,7 +2877,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   133468, to: 133884,
+		from:   134084, to: 134500,
 	},
 	{
 		policy: Policy{
@@ -2895,7 +2895,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   133884, to: 134134,
+		from:   134500, to: 134750,
 	},
 	{
 		policy: Policy{
@@ -2950,7 +2950,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-		from:   134134, to: 135863,
+		from:   134750, to: 136479,
 	},
 	{
 		policy: Policy{
@@ -2972,7 +2972,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   135863, to: 136342,
+		from:   136479, to: 136958,
 	},
 	{
 		policy: Policy{
@@ -2989,7 +2989,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   136342, to: 136616,
+		from:   136958, to: 137232,
 	},
 	{
 		policy: Policy{
@@ -3003,7 +3003,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   136616, to: 136682,
+		from:   137232, to: 137298,
 	},
 	{
 		policy: Policy{
@@ -3037,7 +3037,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   136682, to: 137342,
+		from:   137298, to: 137958,
 	},
 	{
 		policy: Policy{
@@ -3070,7 +3070,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   137342, to: 137921,
+		from:   137958, to: 138537,
 	},
 	{
 		policy: Policy{
@@ -3220,7 +3220,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   137921, to: 143561,
+		from:   138537, to: 144177,
 	},
 	{
 		policy: Policy{
@@ -3301,7 +3301,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   143561, to: 145619,
+		from:   144177, to: 146235,
 	},
 	{
 		policy: Policy{
@@ -3328,7 +3328,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   145619, to: 146873,
+		from:   146235, to: 147489,
 	},
 	{
 		policy: Policy{
@@ -3348,7 +3348,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   146873, to: 148408,
+		from:   147489, to: 149024,
 	},
 	{
 		policy: Policy{
@@ -3365,7 +3365,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   148408, to: 148951,
+		from:   149024, to: 149567,
 	},
 	{
 		policy: Policy{
@@ -3404,7 +3404,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   148951, to: 150195,
+		from:   149567, to: 150811,
 	},
 	{
 		policy: Policy{
@@ -3421,7 +3421,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   150195, to: 150418,
+		from:   150811, to: 151034,
 	},
 	{
 		policy: Policy{
@@ -3438,7 +3438,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   150418, to: 150722,
+		from:   151034, to: 151338,
 	},
 	{
 		policy: Policy{
@@ -3459,7 +3459,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   150722, to: 151146,
+		from:   151338, to: 151762,
 	},
 	{
 		policy: Policy{
@@ -3494,7 +3494,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   151146, to: 152157,
+		from:   151762, to: 152773,
 	},
 	{
 		policy: Policy{
@@ -3511,7 +3511,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   152157, to: 152385,
+		from:   152773, to: 153001,
 	},
 	{
 		policy: Policy{
@@ -3536,7 +3536,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   152385, to: 152883,
+		from:   153001, to: 153499,
 	},
 	{
 		policy: Policy{
@@ -3559,7 +3559,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   152883, to: 153349,
+		from:   153499, to: 153965,
 	},
 	{
 		policy: Policy{
@@ -3576,7 +3576,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   153349, to: 153590,
+		from:   153965, to: 154206,
 	},
 	{
 		policy: Policy{
@@ -3593,7 +3593,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   153590, to: 153816,
+		from:   154206, to: 154432,
 	},
 	{
 		policy: Policy{
@@ -3610,7 +3610,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   153816, to: 154050,
+		from:   154432, to: 154666,
 	},
 	{
 		policy: Policy{
@@ -3631,7 +3631,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   154050, to: 154365,
+		from:   154666, to: 154981,
 	},
 	{
 		policy: Policy{
@@ -3648,7 +3648,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   154365, to: 154578,
+		from:   154981, to: 155194,
 	},
 	{
 		policy: Policy{
@@ -3666,7 +3666,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   154578, to: 154862,
+		from:   155194, to: 155478,
 	},
 	{
 		policy: Policy{
@@ -3683,7 +3683,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   154862, to: 155100,
+		from:   155478, to: 155716,
 	},
 	{
 		policy: Policy{
@@ -3700,7 +3700,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   155100, to: 155337,
+		from:   155716, to: 155953,
 	},
 	{
 		policy: Policy{
@@ -3714,7 +3714,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   155337, to: 155392,
+		from:   155953, to: 156008,
 	},
 	{
 		policy: Policy{
@@ -3728,7 +3728,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   155392, to: 155453,
+		from:   156008, to: 156069,
 	},
 	{
 		policy: Policy{
@@ -3742,7 +3742,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   155453, to: 155512,
+		from:   156069, to: 156128,
 	},
 	{
 		policy: Policy{
@@ -3756,7 +3756,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   155512, to: 155668,
+		from:   156128, to: 156284,
 	},
 	{
 		policy: Policy{
@@ -3770,7 +3770,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   155668, to: 155739,
+		from:   156284, to: 156355,
 	},
 	{
 		policy: Policy{
@@ -3794,7 +3794,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   155739, to: 156061,
+		from:   156355, to: 156677,
 	},
 	{
 		policy: Policy{
@@ -3814,7 +3814,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   156061, to: 157596,
+		from:   156677, to: 158212,
 	},
 	{
 		policy: Policy{
@@ -3831,7 +3831,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   157596, to: 158139,
+		from:   158212, to: 158755,
 	},
 	{
 		policy: Policy{
@@ -3870,7 +3870,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   158139, to: 159383,
+		from:   158755, to: 159999,
 	},
 	{
 		policy: Policy{
@@ -3886,7 +3886,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   159383, to: 164601,
+		from:   159999, to: 165217,
 	},
 	{
 		policy: Policy{
@@ -3911,7 +3911,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   164601, to: 165125,
+		from:   165217, to: 165741,
 	},
 	{
 		policy: Policy{
@@ -3937,7 +3937,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   165125, to: 165739,
+		from:   165741, to: 166355,
 	},
 	{
 		policy: Policy{
@@ -3953,7 +3953,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   165739, to: 165744,
+		from:   166355, to: 166360,
 	},
 	{
 		policy: Policy{
@@ -3979,7 +3979,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "8e1f8f89d0b10a6655f77d6089bb55647f91be584b38f57d0f4562936b4c671c",
-		from:   165744, to: 166775,
+		from:   166360, to: 167391,
 	},
 	{
 		policy: Policy{
@@ -4012,7 +4012,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   166775, to: 167322,
+		from:   167391, to: 167938,
 	},
 	{
 		policy: Policy{
@@ -4028,7 +4028,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   167322, to: 167327,
+		from:   167938, to: 167943,
 	},
 	{
 		policy: Policy{
@@ -4044,7 +4044,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   167327, to: 167745,
+		from:   167943, to: 168361,
 	},
 	{
 		policy: Policy{
@@ -4063,7 +4063,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ab78063a9f2aad861dc92936d0807611c6b3c51285c0271fb9d4fffa97dac922",
-		from:   167745, to: 168084,
+		from:   168361, to: 168700,
 	},
 	{
 		policy: Policy{
@@ -4079,7 +4079,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   168084, to: 168589,
+		from:   168700, to: 169205,
 	},
 	{
 		policy: Policy{
@@ -4112,7 +4112,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   168589, to: 169136,
+		from:   169205, to: 169752,
 	},
 	{
 		policy: Policy{
@@ -4202,7 +4202,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   169136, to: 173994,
+		from:   169752, to: 174610,
 	},
 	{
 		policy: Policy{
@@ -4218,6 +4218,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   173994, to: 173999,
+		from:   174610, to: 174615,
 	},
 }
