@@ -15,8 +15,8 @@ func (c *walker) unwrap(w *wrapper, inv invocation) (invocation, bool) {
 		return inv, false
 	case wrapXargs:
 		return c.xargs(w, inv)
-	case wrapParallel:
-		c.parallel(w, inv)
+	case wrapParallel, wrapTerminal, wrapTmux, wrapMaven:
+		c.codes(w, inv)
 		return inv, false
 	case wrapCarrier:
 		return c.carried(w, inv)
@@ -24,15 +24,6 @@ func (c *walker) unwrap(w *wrapper, inv invocation) (invocation, bool) {
 		return c.netns(w, inv)
 	case wrapAfter:
 		return c.after(w, inv)
-	case wrapTerminal:
-		c.terminal(w, inv)
-		return inv, false
-	case wrapTmux:
-		c.tmux(w, inv)
-		return inv, false
-	case wrapMaven:
-		c.maven(w, inv)
-		return inv, false
 	case wrapSandbox:
 		return c.confined(w, inv)
 	}
@@ -68,6 +59,20 @@ func (c *walker) unwrap(w *wrapper, inv invocation) (invocation, bool) {
 		return inv, false
 	}
 	return c.plainWrapper(w, &p, inv)
+}
+
+// codes follows a wrapper that runs code, or several commands.
+func (c *walker) codes(w *wrapper, inv invocation) {
+	switch w.kind {
+	case wrapParallel:
+		c.parallel(w, inv)
+	case wrapTerminal:
+		c.terminal(w, inv)
+	case wrapTmux:
+		c.tmux(w, inv)
+	case wrapMaven:
+		c.maven(w, inv)
+	}
 }
 
 // alone lists a wrapper that runs nothing.
