@@ -95,9 +95,12 @@ type tmux struct {
 	depth int
 }
 
+// code follows code for a shell, which tmux gives a terminal of its own.
 func (x *tmux) code(words []field) {
 	if len(words) > 0 {
-		x.shellCode(join(words), x.by, &positional{dyn: true}, x.inv)
+		in := x.inv
+		in.input = &feed{closed: true}
+		x.shellCode(join(words), x.by, &positional{dyn: true}, in)
 	}
 }
 
