@@ -61,13 +61,16 @@ var tmuxShellOptions = [...]string{"copy-command", "default-command", "default-s
 
 // findTmux returns the command of a word, which is an alias or the beginning of a name, or nil.
 func findTmux(word string) *tmuxCommand {
+	if word == "" {
+		return nil
+	}
 	for i := range tmuxTable {
 		if k := &tmuxTable[i]; word == k.alias || word == k.name {
 			return k
 		}
 	}
 	for i := range tmuxTable {
-		if k := &tmuxTable[i]; word != "" && strings.HasPrefix(k.name, word) {
+		if k := &tmuxTable[i]; strings.HasPrefix(k.name, word) {
 			return k
 		}
 	}
