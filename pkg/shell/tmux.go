@@ -77,8 +77,8 @@ func findTmux(word string) *tmuxCommand {
 	return nil
 }
 
-// maxTmux limits how deep commands of tmux may be in strings of others.
-const maxTmux = 8
+// maxTmux limits how many words one call of tmux may have, those that are followed again included.
+const maxTmux = 20_000
 
 // tmux handles the command line of tmux: its own options, then commands with ";" between them.
 func (c *walker) tmux(w *wrapper, inv invocation) {
@@ -87,15 +87,41 @@ func (c *walker) tmux(w *wrapper, inv invocation) {
 	if code, ok := p.value("c"); ok {
 		c.shellCode(code, w.name+" -c", &positional{dyn: true}, inv)
 	}
-	(&tmux{walker: c, by: w.name, inv: inv}).line(p.operands)
+	x := &tmux{walker: c, by: w.name, inv: inv, seen: map[string]bool{}, left: maxTmux}
+	if p.has("C") { // control mode
+		x.input()
+	}
+	x.arguments(p.operands)
 }
 
 // tmux follows commands of tmux.
 type tmux struct {
 	*walker
-	by    string
-	inv   invocation
-	depth int
+	by   string
+	inv  invocation
+	seen map[string]bool // what has been followed
+	left int             // words that may still be followed
+}
+
+// first reports whether these words have not been followed yet, and may be. Otherwise what
+// [tmux.line] follows twice would grow exponentially with what is in it.
+func (x *tmux) first(what string, words []field) bool {
+	texts := make([]string, 1, 1+len(words))
+	texts[0] = what
+	for _, f := range words {
+		texts = append(texts, f.text)
+	}
+	key := strings.Join(texts, "\x00")
+	switch {
+	case len(words) == 0 || x.seen[key]:
+		return false
+	case len(words) > x.left:
+		x.lack(lackSize)
+		return false
+	}
+	x.left -= len(words)
+	x.seen[key] = true
+	return true
 }
 
 // code follows code for a shell, which tmux gives a terminal of its own.
@@ -107,6 +133,33 @@ func (x *tmux) code(words []field) {
 	}
 }
 
+// input follows the commands on standard input.
+func (x *tmux) input() {
+	if text, ok := x.feedOf(x.inv).static(); ok {
+		x.text(text)
+	}
+}
+
+// arguments follows commands in arguments of tmux, where ";" at the end of a word ends a command and
+// "\;" is a semicolon (cmd_parse_from_arguments in cmd-parse.y).
+func (x *tmux) arguments(words []field) {
+	var command []field
+	for _, f := range words {
+		text, ends := strings.CutSuffix(f.text, ";")
+		if literal, is := strings.CutSuffix(text, `\`); ends && is {
+			text, ends = literal+";", false
+		}
+		if f.text = text; text != "" || !ends {
+			command = append(command, f)
+		}
+		if ends {
+			x.command(command)
+			command = nil
+		}
+	}
+	x.command(command)
+}
+
 // text follows commands in one word: tmux(1), "COMMAND PARSING AND EXECUTION". A line ends a
 // command and a comment, unless it is quoted, so the text is read as a whole and line by line.
 func (x *tmux) text(f field) {
@@ -114,7 +167,7 @@ func (x *tmux) text(f field) {
 		x.code([]field{f})
 		return
 	}
-	x.block(splitString(f))
+	x.line(splitString(f))
 	if !strings.Contains(f.text, "\n") {
 		return
 	}
@@ -122,21 +175,26 @@ func (x *tmux) text(f field) {
 	for line := range strings.Lines(f.text) {
 		part := f.from(at)
 		part.text = line
-		x.block(splitString(part))
+		x.line(splitString(part))
 		at += len(line)
 	}
 }
 
-// line follows the commands in words, of which one that ends with ";" ends a command. Braces are
-// quotes around commands.
+// line follows the commands in the words of a text. A semicolon at the end of a word ends a command,
+// unless it was quoted, which the words do not tell. So a command is followed both to there and to
+// the end. Braces are quotes around commands.
 func (x *tmux) line(words []field) {
+	if !x.first("line", words) {
+		return
+	}
 	var command []field
+	start := 0
 	for i := 0; i < len(words); i++ {
 		f := words[i]
 		text, ends := strings.CutSuffix(f.text, ";")
 		if text == "{" {
 			end := i + 1 + blockEnd(words[i+1:])
-			x.block(words[i+1 : end])
+			x.line(words[i+1 : end])
 			i = end - 1
 			continue
 		}
@@ -145,7 +203,8 @@ func (x *tmux) line(words []field) {
 		}
 		if ends {
 			x.command(command)
-			command = nil
+			x.command(words[start:])
+			command, start = nil, i+1
 		}
 	}
 	x.command(command)
@@ -167,18 +226,8 @@ func blockEnd(words []field) int {
 	return len(words)
 }
 
-// block follows the commands in braces.
-func (x *tmux) block(words []field) {
-	in := *x
-	if in.depth++; in.depth > maxTmux {
-		x.lack(lackDepth)
-		return
-	}
-	in.line(words)
-}
-
 func (x *tmux) command(words []field) {
-	if len(words) == 0 {
+	if !x.first("command", words) {
 		return
 	}
 	if !words[0].static() {
@@ -213,10 +262,8 @@ func (x *tmux) command(words []field) {
 	case tmuxOption:
 		x.option(operands)
 	case tmuxFile:
-		if in := x.feedOf(x.inv); slices.ContainsFunc(operands, func(f field) bool { return f.text == "-" }) {
-			if text, ok := in.static(); ok {
-				x.text(text)
-			}
+		if slices.ContainsFunc(operands, func(f field) bool { return f.text == "-" || f.text == "/dev/stdin" }) {
+			x.input()
 		}
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/record"
 )
 
 // TestTmuxTable compares the commands of tmux with what the installed one says of itself: all that
@@ -58,6 +60,20 @@ func TestTmuxTable(t *testing.T) {
 			if strings.Contains(kind.options, string(flag)+":") && !strings.ContainsRune(arguments, flag) { // of split-window, 3.3 lists -e twice
 				t.Errorf("%s: -%c has no argument", name, flag)
 			}
+		}
+	}
+}
+
+// TestTmuxLimit: text with more commands than are followed makes the facts incomplete. Text in which
+// each command could be a part of all before it does not.
+func TestTmuxLimit(t *testing.T) {
+	for text, incomplete := range map[string]bool{
+		strings.Repeat("bind a bind b send c ; run d ; ", 20): false,
+		strings.Repeat("{ ", 1000) + strings.Repeat("} ", 10): true,
+	} {
+		got := Analyze("tmux bind x '"+text+"'", Options{}).Incomplete
+		if slices.Contains(got, record.IncompleteSize) != incomplete {
+			t.Errorf("%.40s…: %v", text, got)
 		}
 	}
 }
