@@ -294,17 +294,17 @@ func cmakeTool(name field) (words []field) {
 func (c *walker) maven(w *wrapper, inv invocation) {
 	c.alone(inv, w.name)
 	p := w.grammar.parse(inv.fields[1:], false)
-	var program, args []field
+	var programs, args []field
 	for _, f := range p.values("D", "define") {
 		switch name, value, _ := strings.Cut(f.text, "="); name {
 		case "exec.executable":
-			program = []field{f.from(len(f.text) - len(value))}
+			programs = append(programs, f.from(len(f.text)-len(value)))
 		case "exec.args", "exec.arguments":
 			args = append(args, f.from(len(f.text)-len(value)))
 		}
 	}
-	if program != nil {
-		c.shellCode(join(append(program, args...)), w.name, &positional{dyn: true}, inv)
+	for _, program := range programs { // one of them is executed
+		c.shellCode(join(append([]field{program}, args...)), w.name, &positional{dyn: true}, inv)
 	}
 }
 
