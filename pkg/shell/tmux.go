@@ -110,6 +110,9 @@ func (x *tmux) first(what string, words []field) bool {
 	texts[0] = what
 	for _, f := range words {
 		texts = append(texts, f.text)
+		if f.dyn { // "$x", which is not '$x'
+			texts = append(texts, "\x00")
+		}
 	}
 	key := strings.Join(texts, "\x00")
 	switch {
