@@ -245,12 +245,22 @@ func (c *sessionPublishCmd) Run(_ context.Context, sys *cli.System) error {
 func dialNamed(sys *cli.System, name string) (*session.Client, error) {
 	client, err := session.Open(sys.Getenv).Dial(name)
 	if errors.Is(err, session.ErrNone) {
-		return nil, cli.Errorf(cli.NegativeStatus, running(sys), "session %s is not running", name)
+		return nil, cli.Errorf(cli.NegativeStatus, running(sys), "%s", notRunning(sys, "session "+name, name))
 	}
 	if err != nil {
 		return nil, cli.Errorf(cli.NegativeStatus, "", "%w", err)
 	}
 	return client, nil
+}
+
+// notRunning says that a session is not running, and why it ended if it did so by
+// itself.
+func notRunning(sys *cli.System, what, name string) string {
+	text := what + " is not running"
+	if at, why := session.Open(sys.Getenv).Ended(name); why != "" {
+		text += "; it ended at " + at.Format(time.DateTime) + ": " + because(why)
+	}
+	return text
 }
 
 // running returns a hint with the running sessions.
@@ -283,7 +293,7 @@ func askedOf(sys *cli.System, name string) (*asked, error) {
 	}
 	client, err := session.Open(sys.Getenv).Dial(name)
 	if errors.Is(err, session.ErrNone) {
-		return nil, cli.Errorf(cli.Refused, running(sys), "session %s of --parent is not running", name)
+		return nil, cli.Errorf(cli.Refused, running(sys), "%s", notRunning(sys, "session "+name+" of --parent", name))
 	}
 	if err != nil {
 		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session list shows what runs", "%w", err)

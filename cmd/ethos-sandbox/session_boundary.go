@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -121,14 +122,14 @@ func (c *confined) Publish(text string, anywhere bool) (string, error) {
 
 func (c *confined) Wait() (why string, left []record.Denial) {
 	out, err := c.Session.Wait()
-	switch {
-	case err != nil:
+	if why = out.Evidence.Reason; err != nil {
 		why = err.Error()
-	case out.Lost:
-		why = out.Evidence.Reason
 	}
 	return why, c.first(out.Evidence.Denials)
 }
+
+// because returns the reason of an end without what the evidence says before it.
+func because(why string) string { return strings.TrimPrefix(why, "ended because ") }
 
 // inside is a command in such a boundary.
 type inside struct {
@@ -155,6 +156,10 @@ func (i *inside) Wait() (syscall.WaitStatus, error) {
 	if errors.As(err, &r) && r.Code == sandbox.CodeSetup {
 		select {
 		case <-i.session.Done():
+			out, _ := i.session.Wait()
+			if why := out.Evidence.Reason; why != "" {
+				return status, errors.New("the session ended while it ran: " + because(why))
+			}
 			return status, errors.New("the session ended while it ran")
 		case <-time.After(endingTime):
 		}

@@ -192,7 +192,7 @@ func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, e
 	}
 	switch {
 	case errors.Is(err, session.ErrNone):
-		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session start --name "+name+" starts it, and --session auto:"+name+" starts it when needed", "session %s is not running", name)
+		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session start --name "+name+" starts it, and --session auto:"+name+" starts it when needed", "%s", notRunning(sys, "session "+name, name))
 	case errors.As(err, new(*session.OtherRelease)):
 		return nil, cli.Errorf(cli.Refused, "ethos-sandbox session end "+name+" ends it; then start it again", "%w", err)
 	case err != nil:

@@ -224,6 +224,14 @@ func TestBoundaryChanged(t *testing.T) {
 				return os.Rename(filepath.Join(dir, ".git/HEAD"), filepath.Join(dir, ".git/config"))
 			},
 			"removed": func(dir string) error { return os.Remove(filepath.Join(dir, ".git/commondir")) },
+			"moved within": func(dir string) error {
+				return os.Rename(filepath.Join(dir, ".git/hooks"), filepath.Join(dir, ".git/h"))
+			},
+			"moved": func(dir string) error { return os.Rename(filepath.Join(dir, ".git/hooks"), dir+"-hooks") },
+			"moved deeper": func(dir string) error {
+				return os.Rename(filepath.Join(dir, ".git/info/attributes"), filepath.Join(dir, ".git/info/a"))
+			},
+			"git moved": func(dir string) error { return os.Rename(filepath.Join(dir, ".git"), filepath.Join(dir, "g")) },
 		} {
 			t.Run(name, func(t *testing.T) {
 				spec := repository(t, "true")

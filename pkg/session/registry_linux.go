@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/printable"
 	"ethos/pkg/session/dial"
 	"ethos/pkg/statedir"
 )
@@ -24,7 +26,15 @@ type Registry struct{ getenv func(string) string }
 // Open returns the registry for an environment. It creates nothing.
 func Open(getenv func(string) string) *Registry { return &Registry{getenv} }
 
-const lockEnding = ".lock"
+const (
+	lockEnding = ".lock"
+	// endedEnding is the extension of the file that says why a session ended
+	// that nobody has ended.
+	endedEnding = ".ended"
+)
+
+// maxEnded limits the reason for an end, in bytes.
+const maxEnded = 1000
 
 // inFolder returns a short path for a name in an open directory.
 func inFolder(dir *os.File, name string) string { return dial.InFolder(int(dir.Fd()), name) }
@@ -91,7 +101,7 @@ func join(fd int, name string, ahead []byte, limit time.Duration) (*Client, erro
 }
 
 // Names lists the sessions whose supervisors are alive. It removes what dead
-// supervisors left.
+// supervisors left, and reasons that are old.
 func (r *Registry) Names() ([]string, error) {
 	folders, err := statedir.Sockets(r.getenv, false)
 	if err != nil {
@@ -104,6 +114,7 @@ func (r *Registry) Names() ([]string, error) {
 			return nil, err
 		}
 		for _, e := range entries {
+			forget(folder, e)
 			name, ok := strings.CutSuffix(e.Name(), lockEnding)
 			ofSession := dial.CheckName(name) == nil
 			if !ok || !ofSession && name != calls {
@@ -224,6 +235,50 @@ func (l *Lock) Release() {
 		_ = os.Remove(l.path) // fails if other sessions use it
 	}
 	l.Hand()
+}
+
+// leave keeps why the session ended, until one with its name starts.
+func (l *Lock) leave(why string) {
+	path := inFolder(l.Folder, l.Name+endedEnding)
+	_ = os.Remove(path) // there may be none
+	if why != "" {
+		_ = os.WriteFile(path, []byte(why[:min(len(why), maxEnded)]), 0o600)
+	}
+}
+
+// endedFor is how long the reason for an end is kept.
+const endedFor = 24 * time.Hour
+
+// forget removes an entry of a folder if it is an old reason.
+func forget(folder string, e fs.DirEntry) {
+	if !strings.HasSuffix(e.Name(), endedEnding) {
+		return
+	}
+	if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > endedFor {
+		_ = os.Remove(filepath.Join(folder, e.Name()))
+	}
+}
+
+// Ended returns when and why the last session with a name ended; "" if somebody
+// ended it, or if there was none.
+func (r *Registry) Ended(name string) (at time.Time, why string) {
+	folders, err := statedir.Sockets(r.getenv, false)
+	if err != nil || dial.CheckName(name) != nil {
+		return at, ""
+	}
+	for _, folder := range folders {
+		f, err := os.OpenFile(filepath.Join(folder, name+endedEnding), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+		if err != nil {
+			continue
+		}
+		info, err := f.Stat()
+		text, fault := io.ReadAll(io.LimitReader(f, maxEnded))
+		f.Close()
+		if err == nil && fault == nil && info.Mode().IsRegular() {
+			return info.ModTime(), printable.Line(string(text))
+		}
+	}
+	return at, ""
 }
 
 // listened reports whether a socket with the name exists.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -106,6 +107,58 @@ func TestDeadSupervisor(t *testing.T) {
 		if _, err := r.Dial("w"); !errors.Is(err, ErrNone) {
 			t.Errorf("a socket that nobody listens on: %v", err)
 		}
+	}
+}
+
+// TestEnded: the reason for an end is kept until the next start, for a day, and shown as one line; a link is not followed.
+func TestEnded(t *testing.T) {
+	for _, runtime := range []bool{true, false} {
+		getenv, folder := environment(t, runtime)
+		r := Open(getenv)
+		l, err := r.Lock("w")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.leave("the boundary\n\x1b[31mchanged " + strings.Repeat("x", 2*maxEnded))
+		l.Release()
+		at, why := r.Ended("w")
+		if time.Since(at) > time.Minute || !strings.HasPrefix(why, "the boundary") || strings.ContainsAny(why, "\n\x1b") || len(why) > 2*maxEnded {
+			t.Errorf("%v %q", at, why)
+		}
+		for _, name := range []string{"v", "../w", ""} {
+			if _, why := r.Ended(name); why != "" {
+				t.Errorf("%q: %q", name, why)
+			}
+		}
+		path := filepath.Join(folder, "w"+endedEnding)
+		old := time.Now().Add(-endedFor - time.Minute)
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+		if names, err := r.Names(); err != nil || len(names) > 0 {
+			t.Error(names, err)
+		}
+		if _, why := r.Ended("w"); why != "" {
+			t.Errorf("after a day: %q", why)
+		}
+		if l, err = r.Lock("w"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("/etc/passwd", path); err != nil {
+			t.Fatal(err)
+		}
+		if _, why := r.Ended("w"); why != "" {
+			t.Errorf("a link: %q", why)
+		}
+		l.leave("idle")
+		if _, why := r.Ended("w"); why != "idle" {
+			t.Errorf("in the place of a link: %q", why)
+		}
+		l.leave("")
+		if _, why := r.Ended("w"); why != "" {
+			t.Errorf("after a start: %q", why)
+		}
+		l.Release()
 	}
 }
 

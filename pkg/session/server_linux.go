@@ -62,6 +62,7 @@ func (s *Server) Serve(ctx context.Context, l *Lock, ready func()) (why string, 
 		s.Boundary.Wait()
 		return "", err
 	}
+	l.leave("")
 	ready()
 	go s.accept(listener)
 	why = s.follow(ctx, l)
@@ -76,6 +77,7 @@ func (s *Server) Serve(ctx context.Context, l *Lock, ready func()) (why string, 
 	if lost != "" {
 		why = lost
 	}
+	l.leave(why)
 	s.hangUp()
 	return why, nil
 }

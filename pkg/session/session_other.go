@@ -31,6 +31,9 @@ func Join(*dial.Sent) (*Client, error) { return nil, errSystem }
 // Names finds nothing.
 func (*Registry) Names() ([]string, error) { return nil, nil }
 
+// Ended finds nothing.
+func (*Registry) Ended(string) (at time.Time, why string) { return at, "" }
+
 // Lock always fails here.
 func (*Registry) Lock(string) (*Lock, error) { return nil, errSystem }
 

@@ -168,7 +168,7 @@ func (l *lodge) empty(pids []int) {
 		if out := l.must("session", "list", "--json"); out != "[]\n" {
 			l.t.Fatalf("the list has %s", out)
 		}
-		return len(readDir(l.sockets())) == 0
+		return len(l.used()) == 0
 	})
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil || strings.Contains(string(mounts), l.dir) {
@@ -178,6 +178,11 @@ func (l *lodge) empty(pids []int) {
 
 func (l *lodge) sockets() string {
 	return filepath.Join(filepath.Dir(l.dir), "home/.local/state/ethos/sessions")
+}
+
+// used lists the sockets and locks. It leaves out why sessions have ended.
+func (l *lodge) used() []string {
+	return slices.DeleteFunc(readDir(l.sockets()), func(name string) bool { return strings.HasSuffix(name, ".ended") })
 }
 
 func (l *lodge) until(otherwise string, done func() bool) {
@@ -819,8 +824,11 @@ func TestSessionEnds(t *testing.T) {
 	l := lodged(t, "--idle", "700ms")
 	l.sh("sleep 1000 &")
 	before := l.inside()
-	l.until("it does not end by itself", func() bool { return len(readDir(l.sockets())) == 0 })
+	l.until("it does not end by itself", func() bool { return len(l.used()) == 0 })
 	l.empty(before)
+	if _, errs, status := l.does("", "run", "--session", "w", "--", "true"); status != 125 || !strings.Contains(errs, "session w is not running; it ended at ") || !strings.Contains(errs, ": nothing was run in it for 700ms\n") {
+		t.Errorf("%d %s", status, errs)
+	}
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		l.start()
 		before := l.inside()
@@ -835,7 +843,7 @@ func TestSessionEnds(t *testing.T) {
 		if status := l.wait(client); status != 137 {
 			t.Errorf("%v: its client ends with %d", sig, status)
 		}
-		l.until("it is there still", func() bool { return len(readDir(l.sockets())) == 0 })
+		l.until("it is there still", func() bool { return len(l.used()) == 0 })
 		l.empty(before)
 	}
 }

@@ -72,8 +72,9 @@ type Job struct {
 	Filters    int             // system call filters that the command must have
 	// CommandFilters are loaded by each command of a session in addition.
 	CommandFilters []filter
-	Uncovers       bool        // init unmounts the writable trees when it cleans up
-	Alone          func() bool // reports that no other run of the work space is in progress and none can start until Clear; nothing may be alive inside; may be nil
+	Uncovers       bool           // init unmounts the writable trees when it cleans up
+	Alone          func() bool    // reports that no other run of the work space is in progress and none can start until Clear; nothing may be alive inside; may be nil
+	RecheckAll     func() *Ending // asks each control whether the boundary has changed
 	Quarantined    *quarantine.Session
 }
 

@@ -2,10 +2,14 @@ package control
 
 import (
 	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // arm requests SIGIO, blocked, and readable from events: signalfd(2). The thread stays locked,
@@ -21,7 +25,14 @@ func (w *protectedPaths) arm() {
 	}
 	fd, err := unix.Signalfd(-1, &set, unix.SFD_CLOEXEC|unix.SFD_NONBLOCK)
 	for i := 0; err == nil && i < len(w.dirs); i++ {
-		err = w.dirs[i].arm()
+		w.dirs[i].signal, err = notified(procPath(w.dirs[i].dir))
+	}
+	dirs := w.mountPoints()
+	for i := 0; err == nil && i < len(dirs); i++ {
+		var f *os.File
+		if f, err = notified(dirs[i]); err == nil {
+			w.moves = append(w.moves, f)
+		}
 	}
 	if err == nil {
 		w.events = fd
@@ -34,6 +45,22 @@ func (w *protectedPaths) arm() {
 	runtime.UnlockOSThread()
 }
 
+// mountPoints returns the directories in writable trees that have mount points, other than
+// those with protected names. Somebody outside can rename a mount point in them, which takes
+// the mount along and changes nothing in the mount table that would be notified.
+func (w *protectedPaths) mountPoints() (list []string) {
+	for i := range w.Mounts {
+		dir := filepath.Dir(w.Mounts[i].Target)
+		above := mount.Covering(w.Mounts, dir)
+		if above == nil || above.Kind != mount.Bind || !above.Writable || slices.Contains(list, dir) ||
+			slices.ContainsFunc(w.dirs, func(d protectedDir) bool { return d.Dir == dir }) {
+			continue
+		}
+		list = append(list, dir)
+	}
+	return list
+}
+
 // fOwner is struct f_owner_ex. The constants are from asm-generic/fcntl.h and
 // linux/fcntl.h.
 type fOwner struct{ kind, pid int32 }
@@ -42,22 +69,29 @@ const (
 	fSetOwnEx   = 15
 	fOwnerTID   = 0
 	dnCreate    = 4 // includes links and what is moved in: dnotify.h, FS_MOVED_TO in convert_arg of dnotify.c
+	dnDelete    = 8 // includes what is moved away: FS_MOVED_FROM
 	dnMultishot = 0x80000000
 )
 
-// arm requests a signal to the calling thread when something is created in the directory.
-// The owner is set first, because F_NOTIFY keeps an existing one.
-func (d *protectedDir) arm() error {
-	dir, err := os.OpenFile(procPath(d.dir), os.O_RDONLY|unix.O_DIRECTORY, 0)
+// notified opens a directory, and requests a signal to the calling thread when something is
+// created, removed or renamed in it. The owner is set first, because F_NOTIFY keeps an
+// existing one.
+func notified(path string) (*os.File, error) {
+	dir, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	d.signal = dir
 	owner := fOwner{fOwnerTID, int32(unix.Gettid())}
 	if _, _, e := unix.Syscall(unix.SYS_FCNTL, dir.Fd(), fSetOwnEx, uintptr(unsafe.Pointer(&owner))); e != 0 {
-		return e
+		err = e
 	}
-	events := uint32(dnCreate | dnMultishot) // not a constant: it exceeds an int of 32 bits
-	_, err = unix.FcntlInt(dir.Fd(), unix.F_NOTIFY, int(events))
-	return err
+	if err == nil {
+		events := uint32(dnCreate | dnDelete | dnMultishot) // not a constant: it exceeds an int of 32 bits
+		_, err = unix.FcntlInt(dir.Fd(), unix.F_NOTIFY, int(events))
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
 }

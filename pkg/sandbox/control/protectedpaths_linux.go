@@ -42,6 +42,9 @@ type protectedPaths struct {
 	events int // descriptor of signalfd(2); -1 if the names must be polled
 	mask   unix.Sigset_t
 	dirs   []protectedDir
+	moves  []*os.File // the directories of mountPoints, on which dnotify is set
+	tabled time.Time  // when the mount table was last compared
+	due    time.Time  // when it must be compared next; the zero time means never
 	aside  []asideName
 	names  []asideName // what became of each name, at the end
 	suffix string      // of the names that init assigns if this process is killed
@@ -206,13 +209,16 @@ func (w *protectedPaths) Clear() {
 			f.Close()
 		}
 	}
+	for _, f := range w.moves {
+		f.Close()
+	}
 	if w.events >= 0 {
 		w.drain()
 		unix.Close(w.events)
 		unix.PthreadSigmask(unix.SIG_SETMASK, &w.mask, nil)
 		runtime.UnlockOSThread()
 	}
-	w.events, w.dirs = -1, nil
+	w.events, w.dirs, w.moves = -1, nil, nil
 }
 
 // drain consumes the pending signal. struct signalfd_siginfo has 128 bytes.
@@ -221,14 +227,30 @@ func (w *protectedPaths) drain() {
 	unix.Read(w.events, info[:])
 }
 
-// Tend quarantines new files. It ends the run if a file cannot be quarantined, or if the
-// command has created too many.
+// Tend quarantines new files. It ends the run if a file cannot be quarantined, if the
+// command has created too many, or if a mount is no longer where it was.
 func (w *protectedPaths) Tend() *Ending {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.events >= 0 {
 		w.drain() // before the search, so that later changes raise a new signal
 	}
+	if ending := w.tend(); ending != nil || len(w.dirs) == 0 {
+		return ending
+	}
+	now := time.Now()
+	if w.due = w.tabled.Add(tableAgain); now.Before(w.due) {
+		return nil
+	}
+	w.tabled, w.due = now, time.Time{}
+	return w.RecheckAll()
+}
+
+// tableAgain is how often the mount table is compared at most, because a command can make
+// changes in a directory as fast as it likes.
+const tableAgain = 2 * time.Millisecond
+
+func (w *protectedPaths) tend() *Ending {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.idle || w.search() {
 		return nil
 	}
@@ -303,7 +325,7 @@ const searchAgain = 5 * time.Millisecond
 // Next returns when the names must be polled next.
 func (w *protectedPaths) Next() time.Time {
 	if w.events >= 0 || len(w.dirs) == 0 {
-		return time.Time{}
+		return w.due
 	}
 	return time.Now().Add(searchAgain)
 }

@@ -27,9 +27,6 @@ func (r *run) follow() (Outcome, error) {
 			r.note(event.Err)
 			continue
 		case steps.Changed:
-			if r.asked.Load() { // init is unmounting its own mounts
-				continue
-			}
 			if r.ending = r.recheck(); r.ending == nil {
 				continue
 			}
@@ -82,6 +79,9 @@ func (r *run) tend() *control.Ending {
 
 // recheck asks each control whether the boundary has changed.
 func (r *run) recheck() *control.Ending {
+	if r.asked.Load() { // init is unmounting its own mounts
+		return nil
+	}
 	for _, c := range r.controls {
 		if ending := c.Recheck(); ending != nil {
 			return ending

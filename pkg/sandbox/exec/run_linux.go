@@ -104,6 +104,7 @@ func (x *Runner) newRun(p *plan.Plan) *run {
 		r.asked.Store(true)
 		r.proc.End()
 	}
+	r.job.RecheckAll = r.recheck
 	r.controls = control.New(r.job)
 	return r
 }

@@ -258,6 +258,9 @@ func (s *Session) clone(command func() (Command, error)) (*Child, error) {
 	child := &Child{session: s, command: c, narrowing: narrowing, own: own}
 	if err := s.cloneConfined(child); err != nil {
 		own.Close()
+		if errors.Is(err, unix.EPIPE) { // nothing is alive inside
+			return nil, errEnded
+		}
 		return nil, control.CommandRefusal(err, c)
 	}
 	return child, nil
