@@ -29,12 +29,16 @@ type rlimits struct {
 	others    int64 // the user's other threads, if RLIMIT_NPROC counts them
 	stopWatch func()
 	watching  sync.WaitGroup
-	watched   bool
-	watchErr  error
-	peak      limits.Sample
+	result    atomic.Pointer[watchResult]
 	shared    limits.Shared
 	over      atomic.Bool // the watch ended the run
 	idle      atomic.Bool // no process of a session's commands is alive
+}
+
+// watchResult is what the watch has found when it ends, which may be early.
+type watchResult struct {
+	peak limits.Sample
+	err  error
 }
 
 func (c *rlimits) Name() string { return "rlimits" }
@@ -150,7 +154,6 @@ func (c *rlimits) Run(p *steps.Process) {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	c.watched = true
 	limit := c.Job.Plan.Limits.MemoryBytes
 	w := limits.Watch{Tree: limits.Tree{Init: p.PID, Held: c.shared.Held(limit)}, Limit: limit, Asleep: c.idle.Load, Over: func(limits.Sample) {
 		c.over.Store(true)
@@ -159,7 +162,8 @@ func (c *rlimits) Run(p *steps.Process) {
 	c.watching.Add(1)
 	first := time.AfterFunc(firstLook, func() {
 		defer c.watching.Done()
-		c.peak, c.watchErr = w.Run(ctx)
+		peak, err := w.Run(ctx)
+		c.result.Store(&watchResult{peak, err})
 	})
 	c.stopWatch = func() {
 		if cancel(); first.Stop() {
@@ -198,8 +202,8 @@ func (c *rlimits) Killed() string {
 
 // Measure adds the highest values of the watch.
 func (c *rlimits) Measure(u record.Usage) record.Usage {
-	if c.watched {
-		u.PeakMemoryBytes, u.PeakPids = max(u.PeakMemoryBytes, c.peak.Bytes), int64(c.peak.Processes)
+	if r := c.result.Load(); r != nil {
+		u.PeakMemoryBytes, u.PeakPids = max(u.PeakMemoryBytes, r.peak.Bytes), int64(r.peak.Processes)
 	}
 	return u
 }
@@ -213,8 +217,8 @@ func (c *rlimits) Report(line record.Control) record.Control {
 	if c.Job.Plan.Limits.Pids > 0 && !c.InCgroup && !limits.NprocHolds(os.Geteuid()) {
 		line.State, line.Reason = Degraded, noNproc
 	}
-	if c.watchErr != nil {
-		line.State, line.Reason = Degraded, c.watchErr.Error()
+	if r := c.result.Load(); r != nil && r.err != nil {
+		line.State, line.Reason = Degraded, r.err.Error()
 	}
 	return line
 }
