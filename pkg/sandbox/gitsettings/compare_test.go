@@ -56,6 +56,7 @@ upstream	branch "topic" | remote = nowhere
 upstream	branch "topic" | pushRemote = other
 taken	branch "topic" | remote = .
 taken	branch "topic" | remote = origin
+taken	branch "topic" | github-pr-owner-number = owner#name#1
 decides	push | default = matching
 decides	push | autoSetupRemote = true
 yours	submodule "sub" | url = https://example.org/other.git

@@ -46,7 +46,7 @@ var rules = lazy.Value[map[string]rule]{Make: func() map[string]rule {
 		"remote.*.gh-resolved": {remote, once},
 
 		"branch.*.remote": {remoteName, upstream}, "branch.*.pushremote": {remoteName, upstream}, "branch.*.merge": {reference, upstream}, "branch.*.rebase": {inert, always},
-		"branch.*.description": {inert, always}, "branch.*.vscode-merge-base": {inert, always}, "branch.*.gh-merge-base": {inert, always},
+		"branch.*.description": {inert, always}, "branch.*.vscode-merge-base": {inert, always}, "branch.*.gh-merge-base": {inert, always}, "branch.*.github-pr-owner-number": {inert, always},
 		"branch.autosetupmerge": {inert, always}, "branch.autosetuprebase": {inert, always}, "branch.sort": {inert, always},
 
 		"submodule.*.url": {module, once}, "submodule.*.active": {module, always}, "submodule.*.branch": {module, always},
