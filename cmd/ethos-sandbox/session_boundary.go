@@ -128,8 +128,11 @@ func (c *confined) Wait() (why string, left []record.Denial) {
 	return why, c.first(out.Evidence.Denials)
 }
 
-// because returns the reason of an end without what the evidence says before it.
-func because(why string) string { return strings.TrimPrefix(why, "ended because ") }
+// because returns the reason of an end without what the evidence says before it:
+// the Why of an Ending in pkg/sandbox/control.
+func because(why string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(why, "ended because "), "of ")
+}
 
 // inside is a command in such a boundary.
 type inside struct {

@@ -242,7 +242,12 @@ func TestBoundaryChanged(t *testing.T) {
 					t.Fatal(err)
 				}
 				release()
-				r := <-done
+				var r result
+				select {
+				case r = <-done:
+				case <-time.After(20 * time.Second):
+					t.Fatal("the run goes on")
+				}
 				if r.err != nil || r.Status != record.StatusSignaled || !strings.Contains(r.Evidence.Reason, "boundary changed") || len(r.Evidence.Denials) == 0 {
 					t.Errorf("%v %s %q", r.err, r.Status, r.Evidence.Reason)
 				}

@@ -251,7 +251,7 @@ func TestNamesUnlistable(t *testing.T) {
 	twice(t, func(t *testing.T) {
 		spec := waiting(t, `cd ../other; mkdir .claude; while [ -e .claude ]; do :; done`)
 		other := filepath.Join(filepath.Dir(spec.Workspace), "other")
-		if err := errors.Join(os.MkdirAll(filepath.Join(other, ethosDir), 0o755), os.MkdirAll(filepath.Join(other, "sub", ".git", "hooks"), 0o755), os.WriteFile(filepath.Join(other, "sub", ".git", "HEAD"), []byte("ref: refs/heads/main\n"), 0o644), os.Chmod(other, 0o300)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Join(other, ethosDir), 0o755), os.MkdirAll(filepath.Join(other, ".git", "hooks"), 0o755), os.WriteFile(filepath.Join(other, ".git", "HEAD"), []byte("ref: refs/heads/main\n"), 0o644), os.Chmod(other, 0o300)); err != nil {
 			t.Fatal(err)
 		}
 		spec.WritePaths = []string{other}

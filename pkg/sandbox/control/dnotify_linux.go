@@ -29,10 +29,14 @@ func (w *protectedPaths) arm() {
 	}
 	dirs := w.mountPoints()
 	for i := 0; err == nil && i < len(dirs); i++ {
-		var f *os.File
-		if f, err = notified(dirs[i]); err == nil {
+		var dir, f *os.File
+		if dir, err = openDirectory(dirs[i]); err != nil {
+			break
+		}
+		if f, err = notified(procPath(dir)); err == nil {
 			w.moves = append(w.moves, f)
 		}
+		dir.Close()
 	}
 	if err == nil {
 		w.events = fd

@@ -39,21 +39,21 @@ import (
 type protectedPaths struct {
 	*Job
 	defaults
-	events int // descriptor of signalfd(2); -1 if the names must be polled
-	mask   unix.Sigset_t
-	dirs   []protectedDir
-	moves  []*os.File // the directories of mountPoints, on which dnotify is set
-	tabled time.Time  // when the mount table was last compared
-	due    time.Time  // when it must be compared next; the zero time means never
-	aside  []asideName
-	names  []asideName // what became of each name, at the end
-	suffix string      // of the names that init assigns if this process is killed
-	count  int
-	failed error // a file could not be quarantined, or the command keeps creating them
-	mu     sync.Mutex
-	idle   bool      // no process of a session's commands is alive
-	seen   time.Time // when Expect last found that no file had appeared
-	told   int       // how many of aside Look has reported
+	events   int // descriptor of signalfd(2); -1 if the names must be polled
+	mask     unix.Sigset_t
+	dirs     []protectedDir
+	moves    []*os.File // the directories of mountPoints, on which dnotify is set
+	compared time.Time  // when the mount table was last compared
+	due      time.Time  // when it must be compared next; the zero time means never
+	aside    []asideName
+	names    []asideName // what became of each name, at the end
+	suffix   string      // of the names that init assigns if this process is killed
+	count    int
+	failed   error // a file could not be quarantined, or the command keeps creating them
+	mu       sync.Mutex
+	idle     bool      // no process of a session's commands is alive
+	seen     time.Time // when Expect last found that no file had appeared
+	told     int       // how many of aside Look has reported
 }
 
 type protectedDir struct {
@@ -237,16 +237,16 @@ func (w *protectedPaths) Tend() *Ending {
 		return ending
 	}
 	now := time.Now()
-	if w.due = w.tabled.Add(tableAgain); now.Before(w.due) {
+	if w.due = w.compared.Add(compareAgain); now.Before(w.due) {
 		return nil
 	}
-	w.tabled, w.due = now, time.Time{}
+	w.compared, w.due = now, time.Time{}
 	return w.RecheckAll()
 }
 
-// tableAgain is how often the mount table is compared at most, because a command can make
+// compareAgain is how often the mount table is compared at most, because a command can make
 // changes in a directory as fast as it likes.
-const tableAgain = 2 * time.Millisecond
+const compareAgain = 2 * time.Millisecond
 
 func (w *protectedPaths) tend() *Ending {
 	w.mu.Lock()
