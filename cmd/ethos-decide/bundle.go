@@ -20,6 +20,7 @@ import (
 	"ethos/pkg/printable"
 	"ethos/pkg/proof"
 	"ethos/pkg/record"
+	"ethos/pkg/timerslack"
 )
 
 // bundleCmd distributes the administrator's ceiling to many machines.
@@ -208,7 +209,7 @@ func attester(ctx context.Context, sys *cli.System, order proof.Order, in []byte
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, name, string(text))
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = sys.Dir, sys.Environ, bytes.NewReader(in), &out, sys.Stderr
-	err = cmd.Run()
+	err = timerslack.Start(cmd.Run)
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() > 0 {
 		return nil, cli.Exit(cli.Status(exit.ExitCode())) // it has printed why
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"ethos/pkg/cli"
 	"ethos/pkg/hook/setup"
 	"ethos/pkg/lazy"
+	"ethos/pkg/timerslack"
 )
 
 // lookPath returns the path of a program on the caller's PATH.
@@ -69,8 +71,10 @@ func versionOf(ctx context.Context, sys *cli.System, a setup.Agent) (string, err
 	defer os.RemoveAll(home)
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Env, cmd.Dir, cmd.WaitDelay = []string{"PATH=" + sys.Getenv("PATH"), "HOME=" + home}, home, time.Second
-	out, err := cmd.Output()
-	have := versionNumber.Get().FindString(string(out))
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	err = timerslack.Start(cmd.Run)
+	have := versionNumber.Get().FindString(out.String())
 	if err != nil || have == "" {
 		return "", errSilent
 	}

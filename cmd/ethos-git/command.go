@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/facts"
 	"ethos/pkg/gitguard"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/record"
+	"ethos/pkg/timerslack"
 	"ethos/pkg/trust"
 )
 
@@ -101,7 +101,7 @@ func newGuard(sys *cli.System) (*gitguard.Guard, error) {
 		Recorder: recorder{sys: sys},
 		Trusted:  trust.GitTrees{Memory: trust.New(sys.Getenv), Now: sys.Now},
 		Facts:    deriver(sys),
-		Exec:     syscall.Exec,
+		Exec:     timerslack.Exec,
 		Warn:     sys.Warn,
 		Now:      sys.Now,
 	}, nil

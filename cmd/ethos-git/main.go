@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"ethos/pkg/cli"
+	_ "ethos/pkg/entry/plain" // an entry point of its own
 )
 
 func main() {

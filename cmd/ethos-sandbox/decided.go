@@ -20,6 +20,7 @@ import (
 	"ethos/pkg/hook/passed"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
+	"ethos/pkg/timerslack"
 	"ethos/pkg/trace"
 )
 
@@ -106,7 +107,7 @@ func (j *judges) start() (err error) {
 	facts.Stdout, decide.Stdin = write, read
 	out, err := decide.StdoutPipe()
 	if err == nil {
-		err = errors.Join(facts.Start(), decide.Start())
+		err = errors.Join(timerslack.Start(facts.Start), timerslack.Start(decide.Start))
 	}
 	j.out = record.NewReader(out, 0)
 	return errors.Join(err, read.Close(), write.Close())

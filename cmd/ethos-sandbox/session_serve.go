@@ -19,6 +19,7 @@ import (
 	"ethos/pkg/sandbox"
 	"ethos/pkg/sandbox/boundary"
 	"ethos/pkg/session"
+	"ethos/pkg/timerslack"
 )
 
 // startLimit is the time limit for starting a session, including a start by
@@ -165,7 +166,7 @@ func supervise(ctx context.Context, sys *cli.System, lock *session.Lock, o order
 	cmd.Args[0], cmd.Env = os.Args[0], sys.Environ
 	cmd.ExtraFiles = []*os.File{orders, answerEnd, lock.Folder, lock.File}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
+	if err := timerslack.Start(cmd.Start); err != nil {
 		lock.Release()
 		hint := ""
 		if errors.Is(err, fs.ErrNotExist) {

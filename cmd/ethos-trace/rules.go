@@ -15,6 +15,7 @@ import (
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/proof"
 	"ethos/pkg/proof/needs"
+	"ethos/pkg/timerslack"
 )
 
 // decider is a separate program that reads policy files and the trust in them, because linking its
@@ -81,7 +82,7 @@ func needed(ctx context.Context, sys *cli.System, space string) (needs.Set, erro
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(self), decider), "proofs", "--json")
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = space, sys.Environ, &out, &errs
-	err = cmd.Run()
+	err = timerslack.Start(cmd.Run)
 	var list needs.List
 	if err == nil {
 		err = json.Unmarshal(out.Bytes(), &list)

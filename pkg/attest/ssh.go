@@ -14,6 +14,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"ethos/pkg/timerslack"
 )
 
 // Namespace is that of signatures by ssh-keygen(1): what a key signed for git or for a log-in is nothing here.
@@ -119,7 +121,7 @@ func keygen(ctx context.Context, in []byte, args ...string) ([]byte, error) {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, sshKeygen, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &errs
-	if err := cmd.Run(); err != nil {
+	if err := timerslack.Start(cmd.Run); err != nil {
 		said := strings.TrimSpace(errs.String() + " " + out.String())
 		return nil, fmt.Errorf("%s %s: %w: %w: %.300s", sshKeygen, strings.Join(args[:2], " "), ErrKeygen, err, said)
 	}

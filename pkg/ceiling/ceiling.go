@@ -37,6 +37,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/capability"
+	"ethos/pkg/timerslack"
 )
 
 // Dir is the administrator's directory.
@@ -383,7 +384,7 @@ func ask() (*Ceiling, error) {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(self), reader), "ceiling", "--json")
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", []string{}, &out, &errs
-	if err := cmd.Run(); err != nil {
+	if err := timerslack.Start(cmd.Run); err != nil {
 		if said, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n"); said != "" {
 			return nil, errors.New(strings.TrimPrefix(said, reader+": error: "))
 		}

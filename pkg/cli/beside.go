@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"ethos/pkg/timerslack"
 )
 
 // Beside returns the path of a program in the same directory as this one.
@@ -35,7 +37,7 @@ func Become(sys *System, program string, order any) error {
 func BecomeWith(sys *System, program string, args ...string) error {
 	name, err := Beside(program)
 	if err == nil {
-		err = syscall.Exec(name, append([]string{name}, args...), sys.Environ)
+		err = timerslack.Exec(name, append([]string{name}, args...), sys.Environ)
 	}
 	hint := ""
 	switch {

@@ -3,6 +3,8 @@ package entry
 import (
 	"syscall"
 	"unsafe"
+
+	"ethos/pkg/timerslack"
 )
 
 // entry is the program's entry point, where the kernel starts it: packaging/build
@@ -24,14 +26,21 @@ var (
 	env  [maxEnv]string
 )
 
-// early runs on the stack that the kernel has made. stack points to the number
-// of arguments there, which are followed by NULL, the environment, and NULL:
-// System V ABI for AMD64, 3.4.1. It returns if the runtime is needed.
+// early runs on the stack that the kernel has made. It returns if the runtime is
+// needed, whose threads then have a higher timer slack.
 //
 // Nothing of the runtime can be used: no memory that is allocated, no goroutine,
 // no panic, no package variable that is initialised by code. TestBeforeTheRuntime
 // examines what the linker has put in.
 func early(stack *int) {
+	try(stack)
+	timerslack.Raise()
+}
+
+// try calls [before] and ends the process if that was all. stack points to the
+// number of arguments, which are followed by NULL, the environment, and NULL:
+// System V ABI for AMD64, 3.4.1.
+func try(stack *int) {
 	n := *stack
 	if n > maxArgs {
 		return

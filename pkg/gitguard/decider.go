@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ethos/pkg/record"
+	"ethos/pkg/timerslack"
 )
 
 // Within is the Decider that decides in this process, and asks another one
@@ -101,7 +102,7 @@ func (s Sibling) Decide(ctx context.Context, lines ...*record.Line) ([]record.De
 	cmd := exec.CommandContext(ctx, s.Program, "--max-line", strconv.Itoa(maxQuestion))
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = s.Environ, bytes.NewReader(question), &stdout, &stderr
 	cmd.Dir = workspaceOf(lines[0])
-	err := cmd.Run()
+	err := timerslack.Start(cmd.Run)
 	var exit *exec.ExitError
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1 means a verdict other than allow
 		_, hint := Said(stderr.String())

@@ -1,6 +1,7 @@
 package gitguard
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os/exec"
@@ -8,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ethos/pkg/timerslack"
 )
 
 // versionDeadline is how long git may take to print its version.
@@ -21,16 +24,18 @@ func (p Program) version(ctx context.Context, environ []string) (string, error) 
 	cmd := exec.CommandContext(ctx, p.Path, "version")
 	cmd.Dir, cmd.WaitDelay = "/", time.Second
 	cmd.Env = p.environ(slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { return strings.HasPrefix(entry, "GIT_") }))
-	out, err := cmd.Output()
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	err := timerslack.Start(cmd.Run)
 	if err != nil {
 		return "", fmt.Errorf("ask %s for its version: %w", p.Path, err)
 	}
-	for line := range strings.Lines(string(out)) { // a shim may print lines of its own
+	for line := range strings.Lines(out.String()) { // a shim may print lines of its own
 		if version, ok := strings.CutPrefix(strings.TrimSpace(line), "git version "); ok {
 			return version, nil
 		}
 	}
-	return "", fmt.Errorf("ask %s for its version: it says %.40q", p.Path, out)
+	return "", fmt.Errorf("ask %s for its version: it says %.40q", p.Path, out.String())
 }
 
 // The first versions of git that do not enter a repository of another owner, or a bare one under

@@ -72,6 +72,28 @@ func TestNoOtherWayOut(t *testing.T) {
 	}
 }
 
+// unraised start programs, but never in one that has raised its timer slack: without an entry point, on macOS, or
+// of somebody else who embeds ethos.
+var unraised = []string{"cmd/ethos-mcp", "pkg/sandbox/embed.go", "pkg/sandbox/exec/seatbelt_unix.go", "pkg/sandbox/exec/seatbelt_prove_unix.go", "pkg/session/cmdserver"}
+
+// TestProgramsGetTheirSlack: who starts a program has seen that it inherits the timer slack.
+func TestProgramsGetTheirSlack(t *testing.T) {
+	tr := load(t)
+	starts := slices.Concat(tr.calls("exec", "Command", "CommandContext"), tr.calls("os", "StartProcess"), tr.calls("syscall", "ForkExec", "Exec", "StartProcess"), tr.calls("unix", "Exec"))
+	linked, found := tr.linked(), 0
+	for _, p := range starts {
+		if p.test || !linked[p.dir] || p.dir == "pkg/timerslack" || withinAny(p.path, unraised) {
+			continue
+		}
+		if found++; !slices.Contains(p.imports, module+"/pkg/timerslack") {
+			t.Errorf("%s:%d: the program inherits this one's timer slack; use timerslack.Start", p.path, p.line())
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d places start a program", found)
+	}
+}
+
 // TestSkips holds that a test skips only by stating its need, so that ETHOS_REQUIRE reaches it. A fuzz function may
 // pass over an input that means nothing to it.
 func TestSkips(t *testing.T) {

@@ -9,12 +9,12 @@ import (
 // A layer is a set of packages that may import those of the layers before it, and none of its own.
 // Folders match with everything below them; the longest match counts.
 var layers = [][]string{
-	{"pkg/lazy", "pkg/nearest", "pkg/shorttest"},
+	{"pkg/lazy", "pkg/nearest", "pkg/shorttest", "pkg/timerslack"},
 	{"pkg/printable"},
 	{"pkg/record"},
 	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/flagfield", "pkg/nospace", "pkg/agent", "pkg/protected", "pkg/quantity", "pkg/services", "pkg/snippet", "pkg/egress/rule"},
 	{"pkg/capability", "pkg/netargs", "pkg/session/dial", "pkg/entry"},
-	{"pkg/ceiling", "pkg/ethosargs"},
+	{"pkg/ceiling", "pkg/entry/plain", "pkg/ethosargs"},
 	{"pkg/fileops", "pkg/origin", "pkg/proof", "pkg/shell", "pkg/catalog", "pkg/hook", "pkg/hook/setup", "pkg/hook/passed", "pkg/egress", "pkg/trust",
 		"pkg/sandbox/kernel/mount", "pkg/sandbox/kernel/landlock", "pkg/sandbox/kernel/seccomp", "pkg/sandbox/kernel/cgroup",
 		"pkg/sandbox/kernel/netns", "pkg/sandbox/kernel/limits", "pkg/sandbox/quarantine", "pkg/sandbox/gitsettings", "pkg/sandbox/signing", "pkg/sandbox/seal"},

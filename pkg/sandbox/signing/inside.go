@@ -10,10 +10,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/record"
+	"ethos/pkg/timerslack"
 )
 
 // Asks reports whether git inside runs this command line in place of gpg or
@@ -54,7 +54,7 @@ func become(program string, args []string) error {
 	if err != nil {
 		return err
 	}
-	return syscall.Exec(path, append([]string{program}, args...), os.Environ())
+	return timerslack.Exec(path, append([]string{program}, args...), os.Environ())
 }
 
 // signature is a signature that git asks for.

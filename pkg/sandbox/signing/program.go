@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"crypto/sha256"
+
+	"ethos/pkg/timerslack"
 )
 
 // Patience is the time limit for a signature; the user may be asked for a
@@ -154,7 +156,7 @@ func (p *Program) run(ctx context.Context, in []byte, args ...string) (stdout []
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	err = cmd.Run()
+	err = timerslack.Start(cmd.Run)
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		err = fmt.Errorf("%s %w: the requester is gone", p.path, errProgram)

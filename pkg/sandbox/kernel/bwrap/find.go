@@ -1,6 +1,7 @@
 package bwrap
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/timerslack"
 )
 
 // Program is a bubblewrap that was found.
@@ -124,13 +126,15 @@ func version(ctx context.Context, path string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Env = []string{}
-	text, err := cmd.Output()
+	var text bytes.Buffer
+	cmd.Stdout = &text
+	err := timerslack.Start(cmd.Run)
 	if err != nil {
 		return "", fmt.Errorf("%s --version: %w", path, err)
 	}
-	number, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "bubblewrap ")
+	number, ok := strings.CutPrefix(strings.TrimSpace(text.String()), "bubblewrap ")
 	if !ok {
-		return "", fmt.Errorf("%s is not bubblewrap: it says %.40q", path, text)
+		return "", fmt.Errorf("%s is not bubblewrap: it says %.40q", path, text.String())
 	}
 	if !recent(number) {
 		return "", fmt.Errorf("%s is version %q, and not %d.%d or newer", path, number, Oldest[0], Oldest[1])

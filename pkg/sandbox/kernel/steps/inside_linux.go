@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/timerslack"
 )
 
 // goInside reports that this program runs, receives the calls, and has init
@@ -62,6 +64,7 @@ func becomeParent(head *insideHead, channel int) error {
 	m := newMachine(&Program{}, channel, -1)
 	m.load(head, int32(channel))
 	args := &cloneArgs{exitSignal: uint64(unix.SIGCHLD)}
+	timerslack.Restore()
 	syscall.ForkLock.Lock()
 	pid, errno := clone(m, args, new(int32))
 	syscall.ForkLock.Unlock()

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/timerslack"
 )
 
 // Launcher is a program that makes namespaces and a root, and in them executes
@@ -135,6 +137,7 @@ func (p *Process) onOwnThread(path string, argv []string, attr *syscall.ProcAttr
 			keyring := Step{Stage: "init", Call: "keyctl", Object: "a session keyring of its own"}
 			p.notes = append(p.notes, Event{Kind: Note, Err: &StepError{Step: keyring, Part: PartInit, Errno: err.(syscall.Errno)}})
 		}
+		timerslack.Restore()
 		var err error
 		p.PID, err = syscall.ForkExec(path, argv, attr)
 		done <- err

@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/timerslack"
 )
 
 // The runtime keeps these three functions available for packages that fork by
@@ -115,6 +117,7 @@ func cloneInit(p *Program) (*Process, error) {
 	args.pidfd = uint64(uintptr(unsafe.Pointer(pidfd)))
 
 	runtime.LockOSThread()
+	timerslack.Restore()
 	syscall.ForkLock.Lock()
 	pid, errno := clone(m, args, pidfd)
 	syscall.ForkLock.Unlock()

@@ -1,0 +1,34 @@
+package timerslack
+
+import "syscall"
+
+// linux/prctl.h
+const (
+	prSetTimerSlack = 29
+	prGetTimerSlack = 30
+)
+
+// raised is the slack of this program, in nanoseconds. After a system call that
+// blocks, the monitor gives the processor to another goroutine at its next wake, so
+// more than a millisecond could be noticed where there is one processor.
+const raised = 1_000_000
+
+// Raise raises the slack of the thread, and so of those that it will create. It
+// needs nothing of the Go runtime. A thread with real-time priority has no slack.
+func Raise() {
+	now, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prGetTimerSlack, 0, 0)
+	if errno != 0 || now == 0 || now >= raised {
+		return
+	}
+	if _, _, errno = syscall.RawSyscall(syscall.SYS_PRCTL, prSetTimerSlack, raised, 0); errno == 0 {
+		given = now
+	}
+}
+
+// Restore gives the thread the slack that this program was started with. It is for
+// a caller that has locked its goroutine to the thread; others use [Start].
+func Restore() {
+	if given != 0 {
+		syscall.RawSyscall(syscall.SYS_PRCTL, prSetTimerSlack, given, 0)
+	}
+}
