@@ -4,11 +4,13 @@ import (
 	"os"
 	"runtime/debug"
 
-	_ "ethos/cmd/ethos-facts/early" // has a session do it
+	"ethos/cmd/ethos-facts/early" // has a session do it
 	"ethos/pkg/cli"
 )
 
 func main() {
 	debug.SetGCPercent(400) // live memory is small: collecting less often saves a third of the time, for a few MiB
-	cli.Main(program(os.Args[1:]))
+	p := program(os.Args[1:])
+	p.Killable = early.Plain(os.Args) // a hook's: whoever decides refuses what has no whole record
+	cli.Main(p)
 }

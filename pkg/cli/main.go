@@ -17,7 +17,10 @@ import (
 // Main runs a program in the current process and ends the process.
 func Main(p Program) {
 	end(p.Name, func(ctx context.Context, sys *System, args []string) Status {
-		if !asksVersion(args) { // which takes no longer than to catch signals
+		switch {
+		case p.Killable:
+			ctx = context.Background()
+		case !asksVersion(args): // which takes no longer than to catch signals
 			ctx.Done() // they are caught at once
 		}
 		return p.Run(ctx, sys, args)

@@ -21,6 +21,9 @@ type Program struct {
 	// flagfield. It returns nil to leave a command line to the model. Its result must equal the
 	// model's.
 	Quick func(args []string) Command
+	// Killable says that a signal may end the program at any time, because it has nothing to finish. Then none is
+	// caught, which takes longer than to read a short input.
+	Killable bool
 	// Values, if set, returns closed sets of values for completion: for flags without an enum under
 	// "--NAME", for arguments under "<NAME>". For a [Choice] the values are its words.
 	Values func() map[string][]string

@@ -110,7 +110,7 @@ type reading struct{ prose, hosts bool }
 // secrets returns the secrets in text, in order, without overlaps, and none inside a mark.
 func (g reading) secrets(text string) []span {
 	found := privateKeys(text)
-	for i, windows := range anchors.Get().look(text) {
+	for i, windows := range anchors.look(text) {
 		for _, w := range windows {
 			found = append(found, rules.Get()[i].find(text, w, g)...)
 		}
