@@ -257,6 +257,7 @@ func (d *decoder) fields(t *shape, v reflect.Value) *BadLine {
 	if err := d.enter(); err != nil {
 		return err
 	}
+	t.whole()
 	var set uint64
 	at := len(d.path)
 	next := 0 // the field after the last one: lines are written in the order of the fields

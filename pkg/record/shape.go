@@ -14,9 +14,10 @@ func isRaw(t reflect.Type) bool { return t == reflect.TypeFor[json.RawMessage]()
 type shape struct {
 	reflect.Type
 	kind     reflect.Kind
-	elem     *shape // of a pointer, list or map
-	repeats  bool   // equal objects are checked once
-	external bool   // encoding/json has to write its values
+	elem     *shape    // of a pointer, list or map
+	repeats  bool      // equal objects are checked once
+	external bool      // encoding/json has to write its values
+	once     sync.Once // of the following, which only a struct has
 	order    []string
 	fields   []*shape
 	required uint64 // bit i: field i has the tag required
@@ -40,43 +41,42 @@ func (s *shape) names(bits uint64) (names []string) {
 
 var shapes sync.Map // reflect.Type → *shape
 
-func shapeOf(t reflect.Type) *shape {
+// shapeOf returns the shape of a type, with its fields if it is a struct.
+func shapeOf(t reflect.Type) *shape { return outline(t).whole() }
+
+// outline returns the shape of a type. Which fields a struct has is read when it is needed first:
+// most records have only some of the structs that they could have.
+func outline(t reflect.Type) *shape {
 	if s, ok := shapes.Load(t); ok {
 		return s.(*shape)
 	}
-	made := map[reflect.Type]*shape{}
-	s := newShape(t, made)
-	for t, s := range made { // only whole ones
-		shapes.Store(t, s)
-	}
-	return s
-}
-
-// newShape describes a type and those that it contains, which may include the type itself.
-func newShape(t reflect.Type, made map[reflect.Type]*shape) *shape {
-	if s := made[t]; s != nil {
-		return s
-	}
 	s := &shape{Type: t, kind: t.Kind(), repeats: repeats(t), external: foreign(t)}
-	made[t] = s
-	switch {
-	case isRaw(t):
-		s.kind = raw
-	case s.kind == reflect.Pointer, s.kind == reflect.Slice, s.kind == reflect.Map:
-		s.elem = newShape(t.Elem(), made)
-	case s.kind == reflect.Struct:
-		s.addFields(made)
+	switch s.kind {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		if isRaw(t) {
+			s.kind = raw
+		} else {
+			s.elem = outline(t.Elem())
+		}
+	}
+	known, _ := shapes.LoadOrStore(t, s)
+	return known.(*shape)
+}
+
+func (s *shape) whole() *shape {
+	if s.kind == reflect.Struct {
+		s.once.Do(s.readFields)
 	}
 	return s
 }
 
-func (s *shape) addFields(made map[reflect.Type]*shape) {
+func (s *shape) readFields() {
 	n := s.NumField()
 	s.order, s.fields = make([]string, n), make([]*shape, n)
 	for i := range n {
 		f := s.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		s.order[i], s.fields[i] = name, newShape(f.Type, made)
+		s.order[i], s.fields[i] = name, outline(f.Type)
 		if marked(f.Tag, `required:"true"`) {
 			s.required |= 1 << i
 		}

@@ -18,7 +18,7 @@ var confinedProcess = []string{"\nCapBnd:\t0000000000000000\n", "\nNoNewPrivs:\t
 // holds for the life of the process, so it is determined once.
 func Inside() bool { return inside.Get() }
 
-var inside = lazy.Value[bool]{Make: func() bool { return confinedBy(os.DirFS("/proc")) }}
+var inside = lazy.Value[bool]{Make: func() bool { return !mayGain() && confinedBy(os.DirFS("/proc")) }}
 
 // confinedBy reports what a /proc tells of the process that reads it.
 func confinedBy(proc fs.FS) bool {
