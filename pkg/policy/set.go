@@ -78,22 +78,21 @@ func (s *Set) Digest() string { return s.digest }
 
 // seal computes the set's digest.
 func (s *Set) seal() *Set {
-	digests := make([]string, len(s.rules))
-	for i, r := range s.rules {
-		digests[i] = r.ID + " " + r.digest + "\n"
+	rules := slices.Clone(s.rules)
+	slices.SortStableFunc(rules, func(a, b *rule) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.digest, b.digest)) })
+	h := sha256.New()
+	var text []byte
+	for _, r := range rules {
+		text = append(append(append(append(text[:0], r.ID...), ' '), r.digest...), '\n')
 		if slices.Contains(r.reads, "catalog") {
-			digests[i] += "catalog " + catalogDigest.Get() + "\n"
+			text = append(append(append(text, "catalog "...), catalogDigest.Get()...), '\n')
 		}
 		for _, name := range r.reads {
 			if list, ok := listNamed(name); ok {
-				digests[i] += name + " " + list.Digest + "\n"
+				text = append(append(append(append(text, name...), ' '), list.Digest...), '\n')
 			}
 		}
-	}
-	slices.Sort(digests)
-	h := sha256.New()
-	for _, d := range digests {
-		h.Write([]byte(d))
+		h.Write(text)
 	}
 	s.digest = "sha256:" + hex.EncodeToString(h.Sum(nil))
 	return s
