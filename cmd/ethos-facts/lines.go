@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"ethos/pkg/record"
+	"ethos/pkg/timerslack"
 )
 
 // mostAnalysts limits the scripts that are described in parallel, and so the
@@ -88,6 +89,7 @@ func (w *writer) read(in *record.Reader, analysts int, queue chan<- *script, sto
 		}
 	}
 	for started := 0; ; {
+		timerslack.Restore()
 		if !in.Ready() && !put(&script{flush: true}) {
 			return
 		}
@@ -138,6 +140,7 @@ func (w *writer) next(in *record.Reader) *script {
 // work describes scripts until none are left.
 func (w *writer) work(n *analyst, scripts <-chan *script) {
 	for s := range scripts {
+		timerslack.Restore()
 		s.done <- n.describe(record.Action{Kind: record.KindShell, Script: string(s.text), Cwd: w.cwd}, w.trust(record.Actor{}))
 	}
 }

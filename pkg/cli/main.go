@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"ethos/pkg/timerslack"
 )
 
 // Main runs a program in the current process and ends the process.
@@ -42,6 +44,7 @@ func MainRaw(name string, run func(context.Context, *System, []string) Status) {
 }
 
 func end(name string, run func(context.Context, *System, []string) Status) {
+	timerslack.Restore()
 	growStack()
 	os.Exit(int(start(name, run)))
 }

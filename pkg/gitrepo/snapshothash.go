@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"ethos/pkg/timerslack"
 )
 
 // hashAll hashes the scheduled files, on all processors.
@@ -28,6 +30,7 @@ func (s *snapper) hashAll() error {
 	for i := range errs {
 		wait.Go(func() {
 			for n := range work {
+				timerslack.Restore()
 				if errs[i] == nil {
 					errs[i] = s.hashFile(n)
 				}

@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/timerslack"
 )
 
 // walk is one scan: workers that take over directories from each other.
@@ -149,6 +151,7 @@ func (w *worker) give() {
 // only counts them.
 func (w *worker) run() {
 	defer w.leave(0)
+	timerslack.Restore()
 	for j, ok := w.next(); ok; j, ok = w.next() {
 		if w.ctx.Err() != nil {
 			continue
@@ -167,6 +170,7 @@ func (w *worker) next() (job, bool) {
 	last := len(w.local) - 1
 	if last < 0 {
 		j, ok := w.take()
+		timerslack.Restore()
 		w.leave(0)
 		if j.above >= 0 {
 			w.path = append(w.path[:0], j.prefix...)

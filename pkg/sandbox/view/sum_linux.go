@@ -7,6 +7,8 @@ import (
 	"os"
 	"runtime"
 	"sync"
+
+	"ethos/pkg/timerslack"
 )
 
 // sums computes the hashes of files while the walk goes on.
@@ -40,6 +42,7 @@ func (s *sums) later(at int, f *os.File) {
 
 func (s *sums) work() {
 	for file := range s.files {
+		timerslack.Restore()
 		text, err := sum(file.f)
 		file.f.Close()
 		s.mu.Lock()
