@@ -18,7 +18,7 @@ import (
 
 func main() {
 	debug.SetGCPercent(400) // as in ethos-cel
-	cli.Main(cli.Program{Name: "ethos-decide", Quick: func(args []string) cli.Command {
+	cli.Main(cli.Program{Name: "ethos-decide", Signals: cli.CaughtBeside, Quick: func(args []string) cli.Command {
 		c := handed{Args: args}.quick(args)
 		if c == nil {
 			return &decideWhole{handed{Args: args}, slices.Contains(args, "--reply")}

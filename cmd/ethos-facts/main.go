@@ -11,6 +11,8 @@ import (
 func main() {
 	debug.SetGCPercent(400) // live memory is small: collecting less often saves a third of the time, for a few MiB
 	p := program(os.Args[1:])
-	p.Killable = early.Plain(os.Args) // a hook's: whoever decides refuses what has no whole record
+	if early.Plain(os.Args) { // a hook's: whoever decides refuses what has no whole record
+		p.Signals = cli.NotCaught
+	}
 	cli.Main(p)
 }

@@ -19,11 +19,11 @@ import (
 // Main runs a program in the current process and ends the process.
 func Main(p Program) {
 	end(p.Name, func(ctx context.Context, sys *System, args []string) Status {
-		switch {
-		case p.Killable:
-			ctx = context.Background()
-		case !asksVersion(args): // which takes no longer than to catch signals
-			ctx.Done() // they are caught at once
+		if p.Signals == NotCaught {
+			return p.Run(context.Background(), sys, args)
+		}
+		if !asksVersion(args) { // which takes no longer than to catch signals
+			ctx.(*signals).catch(p.Signals == CaughtBeside)
 		}
 		return p.Run(ctx, sys, args)
 	})

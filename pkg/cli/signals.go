@@ -17,26 +17,42 @@ type signals struct {
 	came chan os.Signal // nothing receives from it
 }
 
-func (s *signals) caught() context.Context {
+func (s *signals) caught() context.Context { return s.catch(false) }
+
+// catch begins to catch signals. Beside says that it may take effect after catch has returned: to
+// start the thread of package os/signal takes longer than to read a short input.
+func (s *signals) catch(beside bool) context.Context {
 	s.once.Do(func() {
-		got := make(chan os.Signal, 1)
 		s.came = make(chan os.Signal, 1)
-		for _, sig := range [...]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-			if !signal.Ignored(sig) { // as under nohup: it stays ignored, also for a program that replaces this one
-				signal.Notify(s.came, sig)
-				signal.Notify(got, sig)
-			}
-		}
 		ctx, cancel := context.WithCancelCause(context.Background())
 		s.ctx = ctx
-		go func() {
+		got := make(chan os.Signal, 1)
+		wait := func() {
 			by := <-got
 			signal.Stop(got) // a second signal kills
 			signal.Stop(s.came)
 			cancel(signalled{by.(syscall.Signal)})
-		}()
+		}
+		if beside {
+			go func() {
+				s.notify(got)
+				wait()
+			}()
+			return
+		}
+		s.notify(got)
+		go wait()
 	})
 	return s.ctx
+}
+
+func (s *signals) notify(got chan os.Signal) {
+	for _, sig := range [...]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) { // as under nohup: it stays ignored, also for a program that replaces this one
+			signal.Notify(s.came, sig)
+			signal.Notify(got, sig)
+		}
+	}
 }
 
 func (s *signals) Done() <-chan struct{}       { return s.caught().Done() }
