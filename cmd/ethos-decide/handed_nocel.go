@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 
-	_ "ethos/cmd/ethos-decide/early" // has a session do it
+	"ethos/cmd/ethos-decide/early" // has a session do it
 	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
 	"ethos/pkg/decide"
@@ -17,17 +17,25 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(400) // as in ethos-cel
-	cli.Main(cli.Program{Name: "ethos-decide", Signals: cli.CaughtBeside, Quick: func(args []string) cli.Command {
-		c := handed{Args: args}.quick(args)
-		if c == nil {
-			return &decideWhole{handed{Args: args}, slices.Contains(args, "--reply")}
-		}
-		if c.ownPolicies() {
-			return &decideWhole{c.handed, c.Reply != ""}
-		}
-		return c
-	}})
+	p := cli.Program{Name: "ethos-decide", Quick: quickly}
+	if early.Plain(os.Args) { // a hook's
+		p.Signals = cli.CaughtBeside
+	} else {
+		debug.SetGCPercent(400) // as in ethos-cel
+	}
+	cli.Main(p)
+}
+
+// quickly parses the plain form, which this program has. Any other becomes ethos-cel.
+func quickly(args []string) cli.Command {
+	c := handed{Args: args}.quick(args)
+	if c == nil {
+		return &decideWhole{handed{Args: args}, slices.Contains(args, "--reply")}
+	}
+	if c.ownPolicies() {
+		return &decideWhole{c.handed, c.Reply != ""}
+	}
+	return c
 }
 
 // ownPolicies reports whether files of policies, which need CEL, are to be expected. ethos-cel then
