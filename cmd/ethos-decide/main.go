@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"ethos/pkg/cli"
+	_ "ethos/pkg/entry/plain" // an entry point of its own
 )
 
 func main() {

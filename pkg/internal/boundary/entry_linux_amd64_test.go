@@ -24,7 +24,7 @@ func TestBeforeTheRuntime(t *testing.T) {
 		t.Fatal(err)
 	}
 	const call, request, init = "ethos/pkg/session/dial.(*Buffer).Do", "ethos/pkg/session/dial.(*Sent).Succeeds", "ethos/pkg/sandbox/kernel/steps.(*machine).runInit"
-	for name, does := range map[string][]string{"ethos-facts": {call}, "ethos-decide": {call}, "ethos-sandbox": {request, init}, "ethos-git": nil, "ethos-trace": nil} {
+	for name, does := range map[string][]string{"ethos-facts": {call}, "ethos-decide": {call}, "ethos-sandbox": {request, init}, "ethos-cel": nil, "ethos-git": nil, "ethos-trace": nil} {
 		t.Run(name, func(t *testing.T) { needsNoRuntime(t, filepath.Join(filepath.Dir(exe), name), does) })
 	}
 }
