@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -198,6 +199,7 @@ func catch() <-chan chan os.Signal {
 		signal.Notify(signals, sandbox.Forwarded()...)
 		caught <- signals
 	}()
+	runtime.Gosched() // until it waits for the runtime
 	return caught
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -38,6 +39,7 @@ func (s *signals) catch(beside bool) context.Context {
 				s.notify(got)
 				wait()
 			}()
+			runtime.Gosched() // until it waits for the thread
 			return
 		}
 		s.notify(got)
