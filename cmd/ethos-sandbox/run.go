@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -199,7 +198,6 @@ func catch() <-chan chan os.Signal {
 		signal.Notify(signals, sandbox.Forwarded()...)
 		caught <- signals
 	}()
-	runtime.Gosched() // until it waits for the runtime
 	return caught
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -39,7 +38,6 @@ func (s *signals) catch(beside bool) context.Context {
 				s.notify(got)
 				wait()
 			}()
-			runtime.Gosched() // until it waits for the thread
 			return
 		}
 		s.notify(got)

@@ -8,10 +8,11 @@ const (
 	prGetTimerSlack = 30
 )
 
-// raised is the slack of this program, in nanoseconds. After a system call that
-// blocks, the monitor gives the processor to another goroutine at its next wake, so
-// more than a millisecond could be noticed where there is one processor.
-const raised = 1_000_000
+// raised is the slack of the monitor, in nanoseconds. After a system call that
+// blocks, the monitor gives the processor to another goroutine at its next wake, and
+// a thread that the runtime started before there was any code to run may wait as
+// long before it takes a goroutine from another. So it is short enough for both.
+const raised = 200_000
 
 // Raise raises the slack of the thread, and so of those that it will create. It
 // needs nothing of the Go runtime. A thread with real-time priority has no slack.

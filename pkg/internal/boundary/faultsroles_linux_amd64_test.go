@@ -68,7 +68,7 @@ func (r *faultRoles) Of(n *faultinject.Notification) string {
 }
 
 // part returns the part of a thread that makes its first call. The process in
-// between only clones init. Init has no memory of a Go runtime if it was
+// between first asks for its processor. Init has no memory of a Go runtime if it was
 // preforked. The first process that an init makes is the command.
 func (r *faultRoles) part(n *faultinject.Notification) string {
 	p := faultinject.ProcessOf(n.TID)
@@ -78,7 +78,7 @@ func (r *faultRoles) part(n *faultinject.Notification) string {
 		return partProgram
 	case p.Parent == r.helper:
 		return partStarted
-	case p.Parent == r.program && n.Nr == unix.SYS_CLONE && n.Args[0]&unix.CLONE_PARENT != 0:
+	case p.Parent == r.program && n.Nr == unix.SYS_GETCPU:
 		return partBetween
 	case p.Parent == r.program && p.Addresses<<10 < preforkedMost:
 		r.init = p.PID

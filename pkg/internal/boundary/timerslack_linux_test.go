@@ -67,7 +67,7 @@ func TestTimerSlack(t *testing.T) {
 		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", cmd.Process.Pid))
 		raised := 0
 		for _, task := range tasks {
-			if text, _ := os.ReadFile("/proc/" + filepath.Base(task) + "/timerslack_ns"); string(text) == "1000000\n" {
+			if text, _ := os.ReadFile("/proc/" + filepath.Base(task) + "/timerslack_ns"); string(text) == "200000\n" {
 				raised++
 			}
 		}

@@ -41,13 +41,16 @@ func Prefork(args []string) {
 	}
 	on := int32(1)
 	_, _, e := syscall.RawSyscall6(unix.SYS_SETSOCKOPT, uintptr(pair[0]), unix.SOL_SOCKET, unix.SO_PASSCRED, uintptr(unsafe.Pointer(&on)), unsafe.Sizeof(on), 0)
-	pid, pidfd := uintptr(0), int32(0)
+	pid, pidfd, cpu := uintptr(0), int32(0), processor()
 	if e == 0 && min(pair[0], pair[1]) > 2 { // else a standard stream is missing, and the runtime opens it
 		all, mask := ^uint64(0), uint64(0)
 		if e = setMask(&all, &mask); e == 0 {
 			pid, _, e = syscall.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD)|unix.CLONE_PIDFD, 0, uintptr(unsafe.Pointer(&pidfd)), 0, 0, 0)
 		}
 		if e == 0 && pid == 0 {
+			if !elsewhere(cpu) {
+				exit(0)
+			}
 			pid, _, e = syscall.RawSyscall6(unix.SYS_CLONE, unix.CLONE_PARENT|preforkFlags, 0, 0, 0, 0, 0)
 			if e == 0 && pid == 0 {
 				var m machine
@@ -64,6 +67,53 @@ func Prefork(args []string) {
 		return
 	}
 	preforked = prefork{channel: pair[0], cloner: int32(pid), pidfd: pidfd}
+}
+
+// processor returns the number of the processor that runs this process: getcpu(2).
+//
+//go:nosplit
+//go:norace
+func processor() (cpu uint32) {
+	syscall.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&cpu)), 0, 0)
+	return cpu
+}
+
+// processors is a set of them, as large as the C library's.
+type processors [1024 / 64]uint64
+
+// elsewhere moves this process to another processor if it has the given one, that
+// of the process that has cloned it, which would wait meanwhile. In a virtual
+// machine the kernel leaves a new process there although another is idle: it takes
+// one that has halted for one that the host has preempted (vcpu_is_preempted). It
+// returns false if the process cannot have its processors back.
+//
+// To set them all, which leaves what the cpuset has, is as if none had been set,
+// unless somebody has: sched_setaffinity(2).
+//
+//go:nosplit
+//go:norace
+func elsewhere(cpu uint32) bool {
+	var given, other, now processors
+	if cpu != processor() || cpu >= 64*uint32(len(given)) || !affinity(unix.SYS_SCHED_GETAFFINITY, &given) {
+		return true
+	}
+	other = given
+	other[cpu/64] &^= 1 << (cpu % 64)
+	if !affinity(unix.SYS_SCHED_SETAFFINITY, &other) { // as if there is no other
+		return true
+	}
+	for i := range other {
+		other[i] = ^uint64(0)
+	}
+	return affinity(unix.SYS_SCHED_SETAFFINITY, &other) && affinity(unix.SYS_SCHED_GETAFFINITY, &now) && now == given ||
+		affinity(unix.SYS_SCHED_SETAFFINITY, &given)
+}
+
+//go:nosplit
+//go:norace
+func affinity(call uintptr, set *processors) bool {
+	_, _, e := syscall.RawSyscall(call, 0, unsafe.Sizeof(*set), uintptr(unsafe.Pointer(set)))
+	return e == 0
 }
 
 // setMask sets the signals that are blocked, and returns those that were before
