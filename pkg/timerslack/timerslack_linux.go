@@ -27,7 +27,8 @@ func Raise() {
 }
 
 // Restore gives the thread the slack that this program was started with. It is for
-// a caller that has locked its goroutine to the thread; others use [Start].
+// goroutines that work beside others, so that their threads soon take work from each
+// other, and for a caller that clones a process. Who starts a program uses [Start].
 func Restore() {
 	if given != 0 {
 		syscall.RawSyscall(syscall.SYS_PRCTL, prSetTimerSlack, given, 0)

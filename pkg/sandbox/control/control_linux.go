@@ -43,7 +43,7 @@ type Job struct {
 	Notes    []*steps.StepError // errnos that steps tolerated
 	Streams  [3]int             // the descriptors that become 0, 1 and 2 of the command
 	Verified bool               // the state read back is that of the plan
-	Opened   error              // how the boundary changed while the command ran
+	changed  atomic.Value       // how the boundary changed while the command ran, if it did: an error's text
 	Stop     func()             // ends the run
 	Failed   bool               // the command did not end with status 0
 	Met      netns.Unmet        // failed connections and datagrams, if it failed
@@ -76,6 +76,13 @@ type Job struct {
 	Alone          func() bool    // reports that no other run of the work space is in progress and none can start until Clear; nothing may be alive inside; may be nil
 	RecheckAll     func() *Ending // asks each control whether the boundary has changed
 	Quarantined    *quarantine.Session
+}
+
+// opened returns how the boundary changed while the command ran, or "". The scan of what a
+// session's command has left may ask while the run goes on.
+func (j *Job) opened() string {
+	how, _ := j.changed.Load().(string)
+	return how
 }
 
 // Phase is a part of the set-up. The calls of a program run phase by phase and, within a

@@ -44,7 +44,7 @@ func (c *gitQuarantine) begin(ctx context.Context, now, before []*treescan.Tree)
 	}
 	scope := scopeOf(p.Home, p.Getenv)
 	scope.Roots, scope.Scans, scope.Before, scope.ReadOnly = roots, now, before, p.ReadOnlyIn(roots)
-	scope.Writable = func(path string) bool { return c.Opened != nil || p.CanWrite(path) }
+	scope.Writable = func(path string) bool { return c.opened() != "" || p.CanWrite(path) }
 	scope.Journals, c.fault = statedir.Make(p.Getenv, journalsName)
 	if c.fault != nil {
 		scope.Journals = ""

@@ -137,7 +137,7 @@ func (c *gitSettings) takeOver(own *os.File) {
 		switch {
 		case err == nil && bytes.Equal(made, f.made):
 			continue
-		case err == nil && c.Opened != nil:
+		case err == nil && c.opened() != "":
 			err = errors.New("the boundary changed while the command ran")
 		case err == nil:
 			err = c.take(f, made, own)

@@ -193,7 +193,7 @@ func (c *root) Recheck() *Ending {
 	if err == nil {
 		return nil
 	}
-	c.Opened = err
+	c.changed.Store(err.Error())
 	return &Ending{Status: record.StatusSignaled, Layer: c.name, Why: "ended because the boundary changed: ", Reason: err.Error()}
 }
 
@@ -213,8 +213,8 @@ func (c *root) Report(line record.Control) record.Control {
 	if why := c.bareProc(); why != "" && line.State == Enforced {
 		line.State, line.Reason = Degraded, why
 	}
-	if c.Opened != nil {
-		line.State, line.Reason = Degraded, c.Opened.Error()
+	if how := c.opened(); how != "" {
+		line.State, line.Reason = Degraded, how
 	}
 	return line
 }

@@ -83,9 +83,10 @@ type processors [1024 / 64]uint64
 
 // elsewhere moves this process to another processor if it has the given one, that
 // of the process that has cloned it, which would wait meanwhile. In a virtual
-// machine the kernel leaves a new process there although another is idle: it takes
-// one that has halted for one that the host has preempted (vcpu_is_preempted). It
-// returns false if the process cannot have its processors back.
+// machine the kernel can leave a new process there although another is idle, because
+// it takes one that has halted for one that the host has preempted: see
+// available_idle_cpu in kernel/sched. It returns false if the process cannot have
+// its processors back.
 //
 // To set them all, which leaves what the cpuset has, is as if none had been set,
 // unless somebody has: sched_setaffinity(2).
