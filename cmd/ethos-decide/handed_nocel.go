@@ -17,11 +17,10 @@ import (
 )
 
 func main() {
+	debug.SetGCPercent(400) // as in ethos-cel
 	p := cli.Program{Name: "ethos-decide", Quick: quickly}
 	if early.Plain(os.Args) { // a hook's
 		p.Signals = cli.CaughtBeside
-	} else {
-		debug.SetGCPercent(400) // as in ethos-cel
 	}
 	cli.Main(p)
 }

@@ -21,7 +21,7 @@ type Program struct {
 	// flagfield. It returns nil to leave a command line to the model. Its result must equal the
 	// model's.
 	Quick   func(args []string) Command
-	Signals Catching
+	Signals Catching // when SIGINT, SIGTERM and SIGHUP begin to end the context
 	// Values, if set, returns closed sets of values for completion: for flags without an enum under
 	// "--NAME", for arguments under "<NAME>". For a [Choice] the values are its words.
 	Values func() map[string][]string

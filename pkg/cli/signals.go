@@ -46,6 +46,7 @@ func (s *signals) catch(beside bool) context.Context {
 	return s.ctx
 }
 
+// notify has the signals delivered to both channels.
 func (s *signals) notify(got chan os.Signal) {
 	for _, sig := range [...]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(sig) { // as under nohup: it stays ignored, also for a program that replaces this one

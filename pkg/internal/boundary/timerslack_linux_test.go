@@ -3,6 +3,7 @@ package boundary
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -56,6 +57,32 @@ func TestTimerSlack(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTimerSlackOfGit: git has the slack that ethos-git was started with. Only root
+// may read that of another process.
+func TestTimerSlackOfGit(t *testing.T) {
+	probetest.Need(t, probetest.Root, "command:git")
+	const given = 77_777
+	slacked(t, given)
+	w := &lodge{t, space(t)}
+	cmd := sandboxed(t, w.dir)
+	if out, err := exec.Command("git", "init", "-q", w.dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd.Path = filepath.Join(filepath.Dir(cmd.Path), "ethos-git")
+	cmd.Args = []string{cmd.Path, "cat-file", "--batch"}
+	in, _ := waiting(t, cmd)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer in.Close()
+	w.until("git has another slack", func() bool {
+		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", cmd.Process.Pid))
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/timerslack_ns", cmd.Process.Pid))
+		return string(name) == "git\n" && string(text) == fmt.Sprintln(given)
+	})
 }
 
 // TestTimerSlackOfMonitor: of the program's own threads, the monitor has more slack,
