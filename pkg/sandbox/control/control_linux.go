@@ -76,6 +76,32 @@ type Job struct {
 	Alone          func() bool    // reports that no other run of the work space is in progress and none can start until Clear; nothing may be alive inside; may be nil
 	RecheckAll     func() *Ending // asks each control whether the boundary has changed
 	Quarantined    *quarantine.Session
+	unneeded       []*os.File
+}
+
+// Unneeded takes files that keep parts of the boundary alive, for [Job.Dismantle]. A nil file
+// is none.
+func (j *Job) Unneeded(files ...*os.File) {
+	for _, f := range files {
+		if f != nil {
+			j.unneeded = append(j.unneeded, f)
+		}
+	}
+}
+
+// Dismantle closes the unneeded files while the caller goes on. With the last of them the
+// kernel removes the mounts and the namespaces, which takes as long as to examine a small
+// work space.
+func (j *Job) Dismantle() {
+	files := j.unneeded
+	if j.unneeded = nil; len(files) == 0 {
+		return
+	}
+	go func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}()
 }
 
 // opened returns how the boundary changed while the command ran, or "". The scan of what a

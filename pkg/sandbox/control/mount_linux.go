@@ -197,12 +197,8 @@ func (c *root) Recheck() *Ending {
 	return &Ending{Status: record.StatusSignaled, Layer: c.name, Why: "ended because the boundary changed: ", Reason: err.Error()}
 }
 
-// End closes the mount table, which keeps the mounts alive.
-func (c *root) End() {
-	if c.table != nil {
-		c.table.Close()
-	}
-}
+// End releases the mount table, which keeps the mounts alive.
+func (c *root) End() { c.Unneeded(c.table) }
 
 // Report names what the mounts do not hold: by another program, without a whole /proc, or
 // because the table changed during the run.

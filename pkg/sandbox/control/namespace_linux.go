@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,6 +21,8 @@ type namespace struct {
 	kind string // in a plan
 	link string // in /proc/PID/ns: namespaces(7)
 	flag uint64 // of clone(2)
+	own  string // the link of this process
+	err  error  // why it is not known
 }
 
 func newNamespace(j *Job, name, kind, link string, flag uint64) namespace {
@@ -29,38 +32,54 @@ func newNamespace(j *Job, name, kind, link string, flag uint64) namespace {
 func (n *namespace) Name() string { return n.name }
 
 func (n *namespace) Requested() (string, bool) {
-	return "a " + n.kind + " namespace of its own", slices.Contains(n.Job.Plan.Namespaces, n.kind)
+	return "a " + n.kind + " namespace of its own", n.wanted()
 }
 
+func (n *namespace) wanted() bool { return slices.Contains(n.Job.Plan.Namespaces, n.kind) }
+
 func (n *namespace) Steps(at Phase, p *Program) {
-	if at == AtClone && slices.Contains(n.Job.Plan.Namespaces, n.kind) {
+	if at == AtClone && n.wanted() {
 		p.CloneFlags |= n.flag
 	}
 }
 
-// VerifyPlace checks that the process is in another namespace than this process. Two
-// processes share a namespace if their links in /proc lead to the same file: device and inode
-// are equal, namespaces(7). It asks the kernel about the waiting process, and relies on
-// nothing that the process says.
+// Meanwhile determines the namespace of this process.
+func (n *namespace) Meanwhile(context.Context) {
+	if n.wanted() {
+		n.own, n.err = readLink("/proc/self/ns/" + n.link)
+	}
+}
+
+// VerifyPlace checks that the process is in another namespace than this process. The content
+// of a link in /proc/PID/ns is the type of the namespace and its inode number, which no other
+// namespace has while this one exists: namespaces(7). To follow the link would have the kernel
+// make an inode. It asks the kernel about the waiting process, and relies on nothing that the
+// process says.
 func (n *namespace) VerifyPlace(pid int) error {
-	if !slices.Contains(n.Job.Plan.Namespaces, n.kind) {
+	if !n.wanted() {
 		return nil
 	}
-	var own, its unix.Stat_t
-	if err := errors.Join(stat("/proc/self/ns/"+n.link, &own), stat("/proc/"+strconv.Itoa(pid)+"/ns/"+n.link, &its)); err != nil {
+	its, err := readLink("/proc/" + strconv.Itoa(pid) + "/ns/" + n.link)
+	if err := errors.Join(n.err, err); err != nil {
 		return Unreadable(err)
 	}
-	if own.Dev == its.Dev && own.Ino == its.Ino {
+	if its == n.own {
 		return fmt.Errorf("%s namespace: it is the same as that of this process", n.kind)
 	}
 	return nil
 }
 
-func stat(path string, to *unix.Stat_t) error {
-	if err := unix.Stat(path, to); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+// readLink returns the content of a link in /proc/PID/ns.
+func readLink(path string) (string, error) {
+	var content [64]byte
+	n, err := unix.Readlink(path, content[:])
+	if err == nil && (n == 0 || n == len(content)) {
+		err = unix.ENAMETOOLONG
 	}
-	return nil
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return string(content[:n]), nil
 }
 
 // Unreadable returns the refusal for kernel state that cannot be read.

@@ -50,6 +50,7 @@ type protectedPaths struct {
 	suffix   string      // of the names that init assigns if this process is killed
 	count    int
 	failed   error // a file could not be quarantined, or the command keeps creating them
+	came     bool  // Meanwhile has found a name that was not there before
 	mu       sync.Mutex
 	idle     bool      // no process of a session's commands is alive
 	seen     time.Time // when Expect last found that no file had appeared
@@ -89,14 +90,28 @@ func (w *protectedPaths) Prepare(context.Context) error {
 	return nil
 }
 
-// Begin makes the calling thread, to which the goroutine is locked until Clear, receive the
-// notifications. The error is a [*plan.Refusal] if a name has appeared since Prepare,
-// because the command could change such a file without creating it.
+// Meanwhile makes the calling thread, to which the goroutine is locked until Clear, receive the
+// notifications, and checks the names.
+func (w *protectedPaths) Meanwhile(context.Context) {
+	if len(w.dirs) > 0 {
+		w.arm()
+		w.came = w.check() != nil
+	}
+}
+
+// Begin checks the names again if something was created in their directories after Meanwhile. The
+// error is a [*plan.Refusal] if a name has appeared since Prepare, because the command could change
+// such a file without creating it.
 func (w *protectedPaths) Begin(int) error {
-	if len(w.dirs) == 0 {
+	if len(w.dirs) == 0 || w.events >= 0 && !w.drain() && !w.came {
 		return nil
 	}
-	w.arm()
+	w.due = time.Now() // a mount point may have been moved since the table was verified
+	return w.check()
+}
+
+// check refuses names that have appeared since Prepare.
+func (w *protectedPaths) check() error {
 	for i := range w.dirs {
 		d := &w.dirs[i]
 		for _, name := range d.Names {
@@ -221,10 +236,12 @@ func (w *protectedPaths) Clear() {
 	w.events, w.dirs, w.moves = -1, nil, nil
 }
 
-// drain consumes the pending signal. struct signalfd_siginfo has 128 bytes.
-func (w *protectedPaths) drain() {
+// drain consumes the pending signal, and reports whether there was one. struct
+// signalfd_siginfo has 128 bytes.
+func (w *protectedPaths) drain() bool {
 	var info [128]byte
-	unix.Read(w.events, info[:])
+	n, err := unix.Read(w.events, info[:])
+	return n > 0 || err != unix.EAGAIN
 }
 
 // Tend quarantines new files. It ends the run if a file cannot be quarantined, if the

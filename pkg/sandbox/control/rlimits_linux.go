@@ -185,11 +185,12 @@ func (c *rlimits) Wake(context.Context) error {
 	return nil
 }
 
-func (c *rlimits) Close() {
+// End stops the watch, and releases what keeps the namespaces and the private tmpfs alive.
+func (c *rlimits) End() {
 	if c.stopWatch != nil {
 		c.stopWatch()
 	}
-	c.shared.Close()
+	c.Unneeded(c.shared.Segments, c.shared.Scratch)
 }
 
 // Killed reports whether the memory limit ended the run.

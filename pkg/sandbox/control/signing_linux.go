@@ -196,7 +196,9 @@ const endingSigning = 5 * time.Second
 // End cancels signatures in progress, including a signing program that waits for a person.
 // What does not end in time does not delay the end of the run further.
 func (c *gitSigning) End() {
-	c.stop()
+	if c.stop(); !c.wanted() {
+		return
+	}
 	ended := make(chan struct{})
 	go func() { c.served.Wait(); close(ended) }()
 	select {

@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"ethos/pkg/capability"
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/sandbox/plan"
 )
 
 // TestAnotherUser: a client of another user is none of the boundary's, one of this
@@ -71,13 +73,14 @@ func TestAnotherUser(t *testing.T) {
 
 // TestSigningEnds: the end of a run waits for what ends, and for nothing else.
 func TestSigningEnds(t *testing.T) {
-	c := newSigning(&Job{})
+	job := &Job{Plan: &plan.Plan{GitSigning: capability.SignOwn}}
+	c := newSigning(job)
 	ended := false
 	c.served.Go(func() { <-c.ctx.Done(); ended = true })
 	if c.End(); !ended {
 		t.Error("what is under way was not waited for")
 	}
-	c = newSigning(&Job{})
+	c = newSigning(job)
 	hangs := make(chan struct{})
 	c.served.Go(func() { <-hangs })
 	done := make(chan struct{})

@@ -181,6 +181,7 @@ func (r *run) supervise() (Outcome, error) {
 		for _, c := range slices.Backward(r.controls) {
 			c.End()
 		}
+		r.job.Dismantle()
 		if !r.finished {
 			r.reap()
 		}

@@ -193,12 +193,3 @@ func (s *Shared) scratch() int64 {
 	}
 	return int64(st.Blocks-st.Bfree) * int64(st.Bsize)
 }
-
-// Close closes the files.
-func (s *Shared) Close() {
-	for _, f := range []*os.File{s.Segments, s.Scratch} {
-		if f != nil {
-			f.Close()
-		}
-	}
-}
