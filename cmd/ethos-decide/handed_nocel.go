@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"ethos/cmd/ethos-decide/early" // has a session do it
+	_ "ethos/cmd/ethos-decide/early" // has a session do it
 	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
 	"ethos/pkg/decide"
@@ -18,11 +18,7 @@ import (
 
 func main() {
 	debug.SetGCPercent(400) // as in ethos-cel
-	p := cli.Program{Name: "ethos-decide", Quick: quickly}
-	if early.Plain(os.Args) { // a hook's
-		p.Signals = cli.CaughtBeside
-	}
-	cli.Main(p)
+	cli.Main(cli.Program{Name: "ethos-decide", Quick: quickly})
 }
 
 // quickly parses the plain form, which this program has. Any other becomes ethos-cel.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 	"ethos/pkg/sandbox/boundary"
+	"ethos/pkg/signals"
 )
 
 type runCmd struct {
@@ -140,7 +140,7 @@ func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenc
 	}
 	who, err := e.asker()
 	defer remember(sys, reach(plan), writable(plan), plan.Dir, who, err)()
-	ended := e.pass(ctx, sys, plan, evidence, <-caught, began)
+	ended := e.pass(ctx, sys, plan, evidence, caught, began)
 	return v.settle(ctx, sys, plan, e.ran, ended)
 }
 
@@ -189,15 +189,10 @@ func (e *evidenceFlags) refusal(err error) error {
 	return err
 }
 
-// catch redirects the signals for a command to a channel, which it delivers when that is done. The
-// runtime needs two thread switches for each signal, so the plan is made meanwhile.
-func catch() <-chan chan os.Signal {
-	caught := make(chan chan os.Signal, 1)
-	go func() {
-		signals := make(chan os.Signal, 16)
-		signal.Notify(signals, sandbox.Forwarded()...)
-		caught <- signals
-	}()
+// catch redirects the signals for a command to a channel.
+func catch() <-chan os.Signal {
+	caught := make(chan os.Signal, 16)
+	signals.Notify(caught, sandbox.Forwarded()...)
 	return caught
 }
 

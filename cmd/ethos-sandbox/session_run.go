@@ -75,14 +75,14 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 	if j.apart {
 		client.Close()
 		j.evidence.narrowed = []string{"everything of session " + client.Hello.Name + ": it ran in a boundary of its own"}
-		return j.runApart(ctx, sys, evidence, <-caught, want)
+		return j.runApart(ctx, sys, evidence, caught, want)
 	}
 	own, err := streams(sys)
 	if err != nil {
 		return err
 	}
 	want.In, want.Out, want.Err, want.Said = own.Stdin, own.Stdout, own.Stderr, &j.said
-	want.Evidence, want.Signals = evidence != nil, <-caught
+	want.Evidence, want.Signals = evidence != nil, caught
 	if err := ctx.Err(); err != nil { // a signal came before it could be passed on; a command that runs ends with the connection
 		return err
 	}

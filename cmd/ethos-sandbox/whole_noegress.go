@@ -16,7 +16,7 @@ import (
 // is only known later, when something has been read or done, whether names are reachable, are left
 // to ethos-egress.
 func program() cli.Program {
-	return cli.Program{Name: "ethos-sandbox", Signals: cli.CaughtBeside, Quick: func(args []string) cli.Command {
+	return cli.Program{Name: "ethos-sandbox", Quick: func(args []string) cli.Command {
 		if len(args) > 0 && (args[0] == "run" || args[0] == "shell" && inSession(args[1:])) {
 			if c := fastPath(args); c != nil {
 				return c

@@ -236,7 +236,7 @@ func (c *workspaceRunCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	plan.View.At = v.Dir
-	return c.pass(ctx, sys, plan, evidence, <-caught, nil)
+	return c.pass(ctx, sys, plan, evidence, caught, nil)
 }
 
 type workspaceDiffCmd struct {

@@ -209,7 +209,7 @@ func (c *workspaceRunCmd) inClone(ctx context.Context, sys *cli.System, name str
 	if err != nil || plan == nil {
 		return err
 	}
-	return c.pass(ctx, &at, plan, evidence, <-caught, nil)
+	return c.pass(ctx, &at, plan, evidence, caught, nil)
 }
 
 // ofClone shows the differences from the commit that the branch started from.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -13,17 +12,15 @@ import (
 	"syscall"
 	"time"
 
+	"ethos/pkg/signals"
 	"ethos/pkg/timerslack"
 )
 
 // Main runs a program in the current process and ends the process.
 func Main(p Program) {
 	end(p.Name, func(ctx context.Context, sys *System, args []string) Status {
-		if p.Signals == NotCaught {
-			return p.Run(context.Background(), sys, args)
-		}
-		if !asksVersion(args) { // which takes no longer than to catch signals
-			ctx.(*signals).catch(p.Signals == CaughtBeside)
+		if !asksVersion(args) { // which needs nothing
+			ctx.(*interruptible).caught()
 		}
 		return p.Run(ctx, sys, args)
 	})
@@ -58,7 +55,7 @@ func growStack()
 // the process by that signal.
 func start(name string, run func(context.Context, *System, []string) Status) Status {
 	sys := realSystem(name)
-	ctx := &signals{}
+	ctx := &interruptible{}
 	status := run(ctx, sys, os.Args[1:])
 	if status != Interrupted {
 		return status
@@ -80,7 +77,7 @@ func (s signalled) Error() string { return s.signal.String() }
 
 // dieBy ends the process by a signal, as the signal's default action would.
 func dieBy(sig syscall.Signal) {
-	signal.Reset(sig)
+	signals.Reset(sig)
 	if syscall.Kill(os.Getpid(), sig) == nil {
 		time.Sleep(time.Second) // the signal may arrive with a delay
 	}

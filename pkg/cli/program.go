@@ -20,23 +20,13 @@ type Program struct {
 	// Quick, if set, parses time-critical command lines without the model, usually with package
 	// flagfield. It returns nil to leave a command line to the model. Its result must equal the
 	// model's.
-	Quick   func(args []string) Command
-	Signals Catching // when SIGINT, SIGTERM and SIGHUP begin to end the context
+	Quick func(args []string) Command
 	// Values, if set, returns closed sets of values for completion: for flags without an enum under
 	// "--NAME", for arguments under "<NAME>". For a [Choice] the values are its words.
 	Values func() map[string][]string
 	// Vars are the texts for which ${NAME} stands in help texts.
 	Vars func() map[string]string
 }
-
-// Catching is when a program catches the signals that end its context.
-type Catching int
-
-const (
-	CaughtAtOnce Catching = iota // before it does anything
-	CaughtBeside                 // while it begins: it loses nothing if one ends it before it has read its input
-	NotCaught                    // never: one may end it at any time, because it has nothing to finish
-)
 
 // Unknown returns an [UnknownFlag] if the first word is one, else nil. kong would treat that flag and
 // all words after it as the command.

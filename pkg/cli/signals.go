@@ -3,66 +3,55 @@ package cli
 import (
 	"context"
 	"os"
-	"os/signal"
 	"sync"
 	"syscall"
 	"time"
+
+	"ethos/pkg/signals"
 )
 
-// signals is a context that the first SIGINT, SIGTERM or SIGHUP ends. Signals are caught from the
+// interruptible is a context that the first SIGINT, SIGTERM or SIGHUP ends. Signals are caught from the
 // first request for its end.
-type signals struct {
+type interruptible struct {
 	once sync.Once
 	ctx  context.Context
 	came chan os.Signal // nothing receives from it
 }
 
-func (s *signals) caught() context.Context { return s.catch(false) }
-
-// catch begins to catch signals. Beside says that it may take effect after catch has returned: to
-// start the thread of package os/signal takes longer than to read a short input.
-func (s *signals) catch(beside bool) context.Context {
+func (s *interruptible) caught() context.Context {
 	s.once.Do(func() {
 		s.came = make(chan os.Signal, 1)
 		ctx, cancel := context.WithCancelCause(context.Background())
 		s.ctx = ctx
 		got := make(chan os.Signal, 1)
-		wait := func() {
-			by := <-got
-			signal.Stop(got) // a second signal kills
-			signal.Stop(s.came)
-			cancel(signalled{by.(syscall.Signal)})
-		}
-		if beside {
-			go func() {
-				s.notify(got)
-				wait()
-			}()
-			return
-		}
 		s.notify(got)
-		go wait()
+		go func() {
+			by := <-got
+			signals.Stop(got) // a second signal kills
+			signals.Stop(s.came)
+			cancel(signalled{by.(syscall.Signal)})
+		}()
 	})
 	return s.ctx
 }
 
 // notify has the signals delivered to both channels.
-func (s *signals) notify(got chan os.Signal) {
+func (s *interruptible) notify(got chan os.Signal) {
 	for _, sig := range [...]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(sig) { // as under nohup: it stays ignored, also for a program that replaces this one
-			signal.Notify(s.came, sig)
-			signal.Notify(got, sig)
+		if !signals.Ignored(sig) { // as under nohup: it stays ignored, also for a program that replaces this one
+			signals.Notify(s.came, sig)
+			signals.Notify(got, sig)
 		}
 	}
 }
 
-func (s *signals) Done() <-chan struct{}       { return s.caught().Done() }
-func (s *signals) Value(key any) any           { return s.caught().Value(key) }
-func (s *signals) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (s *interruptible) Done() <-chan struct{}       { return s.caught().Done() }
+func (s *interruptible) Value(key any) any           { return s.caught().Value(key) }
+func (s *interruptible) Deadline() (time.Time, bool) { return time.Time{}, false }
 
 // Err also notices a signal that has just arrived. A caller that redirects signals to its own
 // channel and then calls Err misses none.
-func (s *signals) Err() error {
+func (s *interruptible) Err() error {
 	ctx := s.caught()
 	if len(s.came) > 0 {
 		<-ctx.Done()
@@ -71,4 +60,4 @@ func (s *signals) Err() error {
 }
 
 // cause returns why the context ended.
-func (s *signals) cause() error { return context.Cause(s.caught()) }
+func (s *interruptible) cause() error { return context.Cause(s.caught()) }

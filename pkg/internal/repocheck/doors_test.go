@@ -72,6 +72,31 @@ func shut(s source, imported string) string {
 // requirement is one line of a require block in go.mod.
 var requirement = regexp.MustCompile(`(?m)^\s*(?:require )?(\S+\.\S+/?\S*) (v\S+)( // indirect)?$`)
 
+// osSignal are the files that may use package os/signal: the door itself, and what
+// runs in a program of others or wants signals that package signals is not asked for.
+var osSignal = []string{"pkg/signals/", "pkg/sandbox/shim_linux.go", "pkg/sandbox/probe/run.go", "pkg/session/streams_linux.go", "examples/"}
+
+// TestSignals: whoever requests a signal from both packages gets it from one.
+func TestSignals(t *testing.T) {
+	used := map[string]bool{}
+	for _, s := range load(t).sources {
+		if s.test || !slices.Contains(s.imports, "os/signal") {
+			continue
+		}
+		i := slices.IndexFunc(osSignal, func(path string) bool { return strings.HasPrefix(s.path, path) })
+		if i < 0 {
+			t.Errorf("%s: imports os/signal: pkg/signals does the same", s.path)
+			continue
+		}
+		used[osSignal[i]] = true
+	}
+	for _, path := range osSignal {
+		if !used[path] {
+			t.Errorf("%s: nothing there imports os/signal any more", path)
+		}
+	}
+}
+
 func TestGoMod(t *testing.T) {
 	tr := load(t)
 	text, page := tr.read(t, "go.mod"), tr.read(t, "docs/dependencies.md")

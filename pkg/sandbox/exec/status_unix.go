@@ -4,11 +4,11 @@ package exec
 
 import (
 	"os"
-	"os/signal"
 	"syscall"
 
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/signals"
 )
 
 // The exit statuses of a program that runs one command, in addition to the command's own:
@@ -51,7 +51,7 @@ func RefusedStatus(code string) int {
 func Forwarded() []os.Signal {
 	list := []os.Signal{syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGALRM}
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
-		if !signal.Ignored(s) {
+		if !signals.Ignored(s) {
 			list = append(list, s)
 		}
 	}
