@@ -99,7 +99,7 @@ func New(c Config) (*Gateway, error) {
 		return nil, errors.New("egress: a limit is negative")
 	}
 	if c.Table == nil {
-		table, err := pool.New(pool.DefaultIPv4, pool.DefaultIPv6)
+		table, err := pool.New(pool.DefaultIPv4(), pool.DefaultIPv6())
 		if err != nil {
 			return nil, err
 		}

@@ -44,19 +44,24 @@ const (
 	maxSkip    = 64
 )
 
-// optional has, for each operation, the fields it takes besides id and op. Those with a "!" are
+// accepted is an operation with the fields it takes besides id and op. Those with a "!" are
 // required.
-var optional = map[string][]string{
-	"read":   {"path!", "unit", "offset", "limit"},
-	"write":  {"path!", "content!", "parents", "exclusive"},
-	"edit":   {"path!", "old!", "new!", "all"},
-	"list":   {"path", "recursive", "skip", "limit", "after"},
-	"glob":   {"path", "pattern!", "skip", "limit", "after"},
-	"grep":   {"path", "pattern!", "glob", "skip", "limit", "after"},
-	"stat":   {"path!"},
-	"mkdir":  {"path!", "parents"},
-	"rename": {"path!", "to!", "replace"},
-	"remove": {"path!", "recursive"},
+type accepted struct {
+	name  string
+	takes []string
+}
+
+var operations = [...]accepted{
+	{"read", []string{"path!", "unit", "offset", "limit"}},
+	{"write", []string{"path!", "content!", "parents", "exclusive"}},
+	{"edit", []string{"path!", "old!", "new!", "all"}},
+	{"list", []string{"path", "recursive", "skip", "limit", "after"}},
+	{"glob", []string{"path", "pattern!", "skip", "limit", "after"}},
+	{"grep", []string{"path", "pattern!", "glob", "skip", "limit", "after"}},
+	{"stat", []string{"path!"}},
+	{"mkdir", []string{"path!", "parents"}},
+	{"rename", []string{"path!", "to!", "replace"}},
+	{"remove", []string{"path!", "recursive"}},
 }
 
 // given lists the fields that are present, in the order of the struct.
@@ -117,7 +122,7 @@ func validID(id string) bool { return id != "" && len(id) <= maxID }
 // check returns what is wrong with the request, or "".
 func (r *Request) check() string {
 	given := r.given()
-	takes, known := optional[r.Op]
+	op := slices.IndexFunc(operations[:], func(o accepted) bool { return o.name == r.Op })
 	switch {
 	case !validID(r.ID):
 		return "id: want 1 to 128 bytes"
@@ -125,9 +130,10 @@ func (r *Request) check() string {
 		return "cancel: stands alone with id"
 	case r.Cancel != "":
 		return ""
-	case !known:
+	case op < 0:
 		return "op: want read, write, edit, list, glob, grep, stat, mkdir, rename or remove"
 	}
+	takes := operations[op].takes
 	for _, name := range takes {
 		if must, ok := strings.CutSuffix(name, "!"); ok && !slices.Contains(given, must) {
 			if must == "content" {

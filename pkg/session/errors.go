@@ -6,9 +6,10 @@ import (
 	"ethos/pkg/session/dial"
 )
 
+// ErrNone says that no session with the name is running.
+const ErrNone = dial.ErrNone
+
 var (
-	// ErrNone says that no session with the name is running.
-	ErrNone = dial.ErrNone
 	// ErrBusy says that another process owns a name: its session is running,
 	// starting or ending.
 	ErrBusy = errors.New("another process uses the name of the session")

@@ -38,7 +38,7 @@ func parse(text []byte, v reflect.Value) error {
 	return nil
 }
 
-var timeType = reflect.TypeFor[time.Time]()
+func isTime(t reflect.Type) bool { return t == reflect.TypeFor[time.Time]() }
 
 // appendValue appends a value in the form in which the two ends of a connection exchange it: the
 // fields of a struct in their order, without their names. encoding/json inspects each type ahead,
@@ -99,7 +99,7 @@ func appendValue(to []byte, v reflect.Value) (_ []byte, err error) {
 }
 
 func appendStruct(to []byte, v reflect.Value) (_ []byte, err error) {
-	if v.Type() == timeType {
+	if isTime(v.Type()) {
 		text, err := v.Interface().(time.Time).MarshalBinary()
 		return append(append(to, byte(len(text))), text...), err
 	}
@@ -140,7 +140,7 @@ func (r *wireReader) value(v reflect.Value, depth int) error {
 	case reflect.Array:
 		return r.elements(v, v.Len(), depth)
 	case reflect.Struct:
-		if v.Type() != timeType {
+		if !isTime(v.Type()) {
 			for i := range v.NumField() {
 				if err := r.value(v.Field(i), depth+1); err != nil {
 					return err
@@ -260,7 +260,7 @@ func layoutOf(types ...reflect.Type) uint64 {
 // layout writes the names and types of all fields.
 func layout(to io.Writer, t reflect.Type, seen map[reflect.Type]bool) {
 	io.WriteString(to, t.String()+" "+t.Kind().String()+";")
-	if seen[t] || t == timeType {
+	if seen[t] || isTime(t) {
 		return
 	}
 	seen[t] = true

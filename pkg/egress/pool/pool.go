@@ -26,10 +26,8 @@ import (
 
 // The default ranges: benchmarking (RFC 2544) and discard-only (RFC 6666)
 // addresses, which no host on the Internet has.
-var (
-	DefaultIPv4 = netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18}), 15)
-	DefaultIPv6 = netip.PrefixFrom(netip.AddrFrom16([16]byte{0: 1}), 64)
-)
+func DefaultIPv4() netip.Prefix { return netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18}), 15) }
+func DefaultIPv6() netip.Prefix { return netip.PrefixFrom(netip.AddrFrom16([16]byte{0: 1}), 64) }
 
 // Table maps names to addresses and back.
 type Table struct {

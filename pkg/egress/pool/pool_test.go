@@ -8,7 +8,7 @@ import (
 )
 
 func TestAssign(t *testing.T) {
-	table, err := New(DefaultIPv4, DefaultIPv6)
+	table, err := New(DefaultIPv4(), DefaultIPv6())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,7 +17,7 @@ func TestAssign(t *testing.T) {
 	for i := range n {
 		name := fmt.Sprintf("n%d.example", i)
 		v4, v6, ok := table.Assign(name)
-		if !ok || !DefaultIPv4.Contains(v4) || !DefaultIPv6.Contains(v6) {
+		if !ok || !DefaultIPv4().Contains(v4) || !DefaultIPv6().Contains(v6) {
 			t.Fatalf("%s: %v %v %v", name, v4, v6, ok)
 		}
 		for _, addr := range []netip.Addr{v4, v6} {
@@ -42,7 +42,7 @@ func TestAssign(t *testing.T) {
 }
 
 func TestNotHandedOut(t *testing.T) {
-	table, err := New(DefaultIPv4, DefaultIPv6)
+	table, err := New(DefaultIPv4(), DefaultIPv6())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestNotHandedOut(t *testing.T) {
 		if name, ok := table.Name(addr); ok {
 			t.Errorf("%s: %s", text, name)
 		}
-		if want := DefaultIPv4.Contains(addr) || DefaultIPv6.Contains(addr); table.Contains(addr) != want {
+		if want := DefaultIPv4().Contains(addr) || DefaultIPv6().Contains(addr); table.Contains(addr) != want {
 			t.Errorf("%s: contained %v", text, !want)
 		}
 	}
@@ -96,7 +96,7 @@ func TestRefusedRanges(t *testing.T) {
 
 // TestConcurrent: two askers at once get the same address.
 func TestConcurrent(t *testing.T) {
-	table, err := New(DefaultIPv4, DefaultIPv6)
+	table, err := New(DefaultIPv4(), DefaultIPv6())
 	if err != nil {
 		t.Fatal(err)
 	}

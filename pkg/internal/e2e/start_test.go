@@ -15,7 +15,7 @@ func TestNothingAtStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, program := range []string{"ethos-facts", "ethos-decide", "ethos-git", "ethos-trace"} {
+	for _, program := range []string{"ethos-facts", "ethos-decide", "ethos-sandbox", "ethos-git", "ethos-trace"} {
 		cmd := exec.Command(filepath.Join(dir, program), "--version")
 		cmd.Env = append(environ(), "GODEBUG=inittrace=1")
 		out, err := cmd.CombinedOutput()

@@ -108,8 +108,8 @@ func (c *bubblewrap) Steps(at Phase, p *Program) {
 func (c *bubblewrap) arguments(inside []string, first int) (argv []string, files []*os.File, err error) {
 	options := bwrap.Options{ScratchBytes: c.Job.Plan.ScratchBytes, Hostname: c.Job.Plan.Hostname, NoSizes: c.unsized()}
 	for _, kind := range c.Job.Plan.Namespaces {
-		if name := unshared[kind]; name != "" && !(kind == "user" && c.HostUser) {
-			options.Unshare = append(options.Unshare, name)
+		if kind != "mount" && !(kind == "user" && c.HostUser) { // which it always makes
+			options.Unshare = append(options.Unshare, kind)
 		}
 	}
 	args, contents, err := bwrap.Arguments(c.Mounts, options)
@@ -132,9 +132,6 @@ func (c *bubblewrap) arguments(inside []string, first int) (argv []string, files
 	argv = append([]string{"bwrap", "--args", add([]byte(strings.Join(args, "\x00") + "\x00")), "--"}, inside...)
 	return argv, files, err
 }
-
-// unshared are the names of namespaces in bwrap's options.
-var unshared = map[string]string{"user": "user", "pid": "pid", "ipc": "ipc", "uts": "uts", "cgroup": "cgroup", "network": "net"}
 
 // contentFile returns a file in memory that is read from its start.
 func contentFile(text []byte) (*os.File, error) {

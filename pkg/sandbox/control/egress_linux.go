@@ -60,9 +60,9 @@ func newEgress(j *Job) *egressControl {
 		return c
 	}
 	c.doors = []door{
-		{Socket: netns.Socket{Datagram: true, At: plan.NameServer}, serve: serveDatagrams},
-		{Socket: netns.Socket{At: plan.NameServer}, serve: serveListener((*egress.Gateway).ServeDNSStream)},
-		{Socket: netns.Socket{At: plan.Proxy}, serve: serveListener((*egress.Gateway).ServeProxy)},
+		{Socket: netns.Socket{Datagram: true, At: plan.NameServer()}, serve: serveDatagrams},
+		{Socket: netns.Socket{At: plan.NameServer()}, serve: serveListener((*egress.Gateway).ServeDNSStream)},
+		{Socket: netns.Socket{At: plan.Proxy()}, serve: serveListener((*egress.Gateway).ServeProxy)},
 	}
 	for _, at := range e.Listen {
 		c.doors = append(c.doors, door{Socket: netns.Socket{At: at}, serve: serveListener((*egress.Gateway).ServeTransparent)})
@@ -135,7 +135,7 @@ func (c *egressControl) Steps(at Phase, p *Program) {
 	}
 	p.Init = append(p.Init, netns.RouteSteps(&p.Slots, c.Job.Plan.Egress.Routes)...)
 	// The address table assigns neither of these two addresses.
-	p.Init = append(p.Init, netns.AddressSteps(&p.Slots, pool.DefaultIPv4.Addr(), pool.DefaultIPv6.Addr())...)
+	p.Init = append(p.Init, netns.AddressSteps(&p.Slots, pool.DefaultIPv4().Addr(), pool.DefaultIPv6().Addr())...)
 	for i, d := range c.doors {
 		p.Init = append(p.Init, netns.SocketSteps(&p.Slots, d.Socket, HandedDoors+i)...)
 	}
@@ -161,7 +161,7 @@ func (c *egressControl) VerifyPlace(pid int) error {
 	if err != nil {
 		return Unreadable(err)
 	}
-	c.six = slices.Contains(local, pool.DefaultIPv6)
+	c.six = slices.Contains(local, pool.DefaultIPv6())
 	for _, n := range c.Job.Plan.Egress.Routes {
 		if !slices.Contains(local, n) && (n.Addr().Is4() || c.six) {
 			return fmt.Errorf("egress: the network %s is not local", n)

@@ -137,7 +137,7 @@ func (s *Session) Wait() (Outcome, error) {
 }
 
 // errEnded is the error of using a session that has ended.
-var errEnded = plan.Refuse(plan.CodeSetup, "start it again: ethos-sandbox session start", "the session has ended")
+var errEnded = &plan.Refusal{Code: plan.CodeSetup, Err: errors.New("the session has ended"), Hint: "start it again: ethos-sandbox session start"}
 
 // CheckNarrow reports whether a command of a session with this plan can be narrowed so, with
 // the rules of its own process. The error is a [*plan.Refusal].

@@ -32,7 +32,7 @@ var strongSockets = []string{
 // propose adds the reason to a denial and, if there is one, the smallest
 // declaration that would allow the request.
 func (x *Explainer) propose(d *record.Denial, t target) {
-	d.Reason = reasons[d.Kind]
+	d.Reason = reason(d.Kind)
 	if why := x.never(d.Kind, t); why != "" {
 		d.Reason += "; " + why
 		return
@@ -61,10 +61,16 @@ func (x *Explainer) propose(d *record.Denial, t target) {
 	d.Declare = key + ": [" + x.yaml(t.Path, optional) + "]"
 }
 
-var reasons = map[string]string{
-	record.KindHidden:   "exists outside and is hidden inside",
-	record.KindReadOnly: "can be written outside and is read-only inside",
-	record.KindSocket:   "a socket that cannot be connected to from inside",
+func reason(kind string) string {
+	switch kind {
+	case record.KindHidden:
+		return "exists outside and is hidden inside"
+	case record.KindReadOnly:
+		return "can be written outside and is read-only inside"
+	case record.KindSocket:
+		return "a socket that cannot be connected to from inside"
+	}
+	return ""
 }
 
 // never says why something is never proposed, or returns "" if it may be.

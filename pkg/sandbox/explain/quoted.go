@@ -47,7 +47,7 @@ func shellWord(text string) (word string, n int) {
 }
 
 // escapes holds the escapes of C, and of bash in $'…'.
-var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', 'a': 7, 'b': 8, 'v': 11, 'f': 12, 'e': 27, '\\': '\\', '\'': '\'', '"': '"'}
+var escapes = [...]byte{'n': '\n', 't': '\t', 'r': '\r', 'a': 7, 'b': 8, 'v': 11, 'f': 12, 'e': 27, '\\': '\\', '\'': '\'', '"': '"'}
 
 // cWord parses a quoted word with the escapes of C.
 func cWord(text string, quote byte) (word string, n int) {
@@ -66,8 +66,8 @@ func cWord(text string, quote byte) (word string, n int) {
 			if value, digits := octal(text[i:]); digits > 0 {
 				b.WriteByte(value)
 				i += digits - 1
-			} else if plain, ok := escapes[text[i]]; ok {
-				b.WriteByte(plain)
+			} else if c := int(text[i]); c < len(escapes) && escapes[c] != 0 {
+				b.WriteByte(escapes[c])
 			} else {
 				b.WriteString(text[i-1 : i+1])
 			}

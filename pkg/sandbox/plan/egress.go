@@ -11,6 +11,7 @@ import (
 	"ethos/pkg/capability"
 	"ethos/pkg/egress/pool"
 	egressrule "ethos/pkg/egress/rule"
+	"ethos/pkg/lazy"
 	"ethos/pkg/printable"
 	"ethos/pkg/sandbox/kernel/mount"
 )
@@ -38,10 +39,12 @@ type Egress struct {
 // NameServer and Proxy are the addresses of the name server and the explicit proxy. A
 // confined command cannot bind a port below 1024. RFC 4727 reserves port 1021 for
 // experiments.
-var (
-	NameServer = netip.MustParseAddrPort("127.0.0.1:53")
-	Proxy      = netip.MustParseAddrPort("127.0.0.1:1021")
-)
+func NameServer() netip.AddrPort { return loopback(53) }
+func Proxy() netip.AddrPort      { return loopback(1021) }
+
+func loopback(port uint16) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)
+}
 
 // PortHint says which ports a remedy stands for that names a host without a port, and how
 // to allow another. It returns "" for every other text.
@@ -85,11 +88,11 @@ func (p *Plan) Rules() (egressrule.Rules, error) {
 // Table returns an address table in which the names of the plan have their addresses. six
 // says whether it includes IPv6.
 func (e *Egress) Table(six bool) (*pool.Table, error) {
-	v6 := pool.DefaultIPv6
+	v6 := pool.DefaultIPv6()
 	if !six {
 		v6 = netip.Prefix{}
 	}
-	table, err := pool.New(pool.DefaultIPv4, v6)
+	table, err := pool.New(pool.DefaultIPv4(), v6)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +114,7 @@ func (b *builder) egress(p *Plan) error {
 	if len(rules.Allow) == 0 {
 		b.note("network", "no domain is allowed, so none can be reached: allow some with --allow-domain")
 	}
-	p.Egress = &Egress{Routes: []netip.Prefix{pool.DefaultIPv4, pool.DefaultIPv6}, Names: []string{}, Listen: []netip.AddrPort{}, Search: b.search, Open: b.open}
+	p.Egress = &Egress{Routes: []netip.Prefix{pool.DefaultIPv4(), pool.DefaultIPv6()}, Names: []string{}, Listen: []netip.AddrPort{}, Search: b.search, Open: b.open}
 	switch b.set.Network.SNI {
 	case "", "require":
 	case "allow":
@@ -233,7 +236,7 @@ func (b *builder) resolverFiles(entries []Entry) (list []mount.Mount) {
 	if b.set.Network.Mode != "proxy" {
 		return b.hostsFile(entries)
 	}
-	conf := "nameserver " + NameServer.Addr().String() + "\noptions timeout:2 attempts:2\n"
+	conf := "nameserver " + NameServer().Addr().String() + "\noptions timeout:2 attempts:2\n"
 	if b.search = b.searchDomains(); len(b.search) > 0 {
 		conf += "search " + strings.Join(b.search, " ") + "\n"
 	}
@@ -247,7 +250,7 @@ func (b *builder) resolverFiles(entries []Entry) (list []mount.Mount) {
 		if access := Covering(entries, p.path).Access; !p.exists && (access == ReadOnly || access == ReadWrite) {
 			continue
 		}
-		list = append(list, mount.Mount{Kind: mount.Text, Target: filepath.Clean(p.path), File: true, Text: f.text, Why: "names by " + NameServer.String()})
+		list = append(list, mount.Mount{Kind: mount.Text, Target: filepath.Clean(p.path), File: true, Text: f.text, Why: "names by " + NameServer().String()})
 	}
 	return list
 }
@@ -274,7 +277,9 @@ var proxyVariables = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROX
 
 // retryEnv bounds how long npm waits between its attempts, in milliseconds, if the network
 // is not the host's. npm takes a refused name for a temporary failure.
-var retryEnv = map[string]string{"npm_config_fetch_retry_mintimeout": "100", "npm_config_fetch_retry_maxtimeout": "500"}
+var retryEnv = lazy.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{"npm_config_fetch_retry_mintimeout": "100", "npm_config_fetch_retry_maxtimeout": "500"}
+}}
 
 // proxyEnv points the proxy variables to the proxy inside, or removes them: the caller's
 // proxy cannot be reached at its address.
@@ -282,7 +287,7 @@ func (b *builder) proxyEnv(values map[string]string) {
 	if b.set.Network.Mode == "host" {
 		return
 	}
-	maps.Copy(values, retryEnv)
+	maps.Copy(values, retryEnv.Get())
 	if b.set.Network.Mode != "proxy" {
 		return
 	}
@@ -295,9 +300,9 @@ func (b *builder) proxyEnv(values map[string]string) {
 		case "no_proxy":
 			values[name] = "localhost,127.0.0.1,::1"
 		case "all_proxy":
-			values[name] = "socks5h://" + Proxy.String()
+			values[name] = "socks5h://" + Proxy().String()
 		default:
-			values[name] = "http://" + Proxy.String()
+			values[name] = "http://" + Proxy().String()
 		}
 	}
 }

@@ -153,7 +153,7 @@ func usual(entry, name string) bool {
 	if strings.HasPrefix(name, "GIT_CONFIG_") { // nobody can declare one: see signingEnv
 		return true
 	}
-	value, set := retryEnv[name]
+	value, set := retryEnv.Get()[name]
 	return set && entry == name+"="+value
 }
 

@@ -75,7 +75,7 @@ func TestRecordPassesWhatItNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		own := func(entry string) bool {
-			return retryEnv[strings.SplitN(entry, "=", 2)[0]] != "" || slices.Contains(withoutRetries, entry)
+			return retryEnv.Get()[strings.SplitN(entry, "=", 2)[0]] != "" || slices.Contains(withoutRetries, entry)
 		}
 		if got := strings.Join(slices.DeleteFunc(p.Env, own), " "); got != c.want {
 			t.Errorf("%v:\n have %s\n want %s", c.pass, got, c.want)

@@ -181,9 +181,9 @@ func (w world) invariants(t *testing.T, p *Plan) {
 			t.Fatalf("mount %d, of %q, is out of order or no clean path: %+v", i, m.Target, w.spec)
 		}
 	}
-	for _, name := range append(slices.Clone(protectedNames), gitProtected...) {
+	for _, name := range append(slices.Clone(protectedNames.Get()), gitProtected...) {
 		for _, dir := range []string{fakeWork, fakeWork + "/.git"} {
-			if got, by := reachOf(p.Mounts, dir+"/"+name); got == writes && w.tree.Has(dir+"/"+name) && (dir == fakeWork) == slices.Contains(protectedNames, name) {
+			if got, by := reachOf(p.Mounts, dir+"/"+name); got == writes && w.tree.Has(dir+"/"+name) && (dir == fakeWork) == slices.Contains(protectedNames.Get(), name) {
 				t.Fatalf("%s/%s can be written, by %s: %+v", dir, name, by.Target, w.spec)
 			}
 		}

@@ -76,7 +76,7 @@ func (b *builder) grants(entries []Entry) ([]Grant, error) {
 	for _, name := range MachineFiles {
 		g.add("/proc/"+name, MayRead, true)
 	}
-	for _, name := range deviceNodes {
+	for _, name := range deviceNodes() {
 		g.add("/dev/"+name, MayRead|MayWrite|MayControl, true)
 	}
 	if len(g.list) > maxGrants {

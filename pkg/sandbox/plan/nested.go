@@ -168,7 +168,7 @@ func (n *nested) collect(p treescan.Place) {
 		switch {
 		case isOwn(path) && e.Type == fs.ModeDir:
 			add(path, ownDirectory)
-		case slices.Contains(protectedNames, e.Name):
+		case slices.Contains(protectedNames.Get(), e.Name):
 			add(path, settingsFile)
 		case e.Name == ".git" && e.Type == fs.ModeDir:
 			add(path, gitDirectory)

@@ -341,7 +341,7 @@ func (w world) foreign(path string) bool {
 func (w world) protectedPaths(p *Plan) (list []string) {
 	for _, m := range p.Mounts {
 		if m.Kind == mount.Bind && m.Writable && !m.Device && !m.File && m.Why != "held in place" && !strings.Contains(m.Target, "/.git") {
-			for _, name := range protectedNames {
+			for _, name := range protectedNames.Get() {
 				list = append(list, filepath.Join(m.Target, name))
 			}
 		}
@@ -353,7 +353,7 @@ func (w world) protectedPaths(p *Plan) (list []string) {
 			for _, name := range gitProtected {
 				list = append(list, filepath.Join(dir, name))
 			}
-		case slices.Contains(protectedNames, filepath.Base(path)):
+		case slices.Contains(protectedNames.Get(), filepath.Base(path)):
 			list = append(list, path)
 		}
 	}

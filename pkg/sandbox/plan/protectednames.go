@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"ethos/pkg/lazy"
 	"ethos/pkg/protected"
 )
 
 // protectedNames are the protected names that apply in whatever directory a program is
 // started.
-var protectedNames = protected.Single()
+var protectedNames = lazy.Value[[]string]{Make: protected.Single}
 
 // protectNames makes the protected names of a writable root read-only if they exist. It
 // records all of them, because one that exists now can be replaced from outside while the

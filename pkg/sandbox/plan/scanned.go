@@ -29,7 +29,7 @@ func (b *builder) scanAhead() {
 
 func (b *builder) scanning(root string) *scanning {
 	s := &scanning{root: root, ended: make(chan struct{})}
-	files, options := b.files.files, quarantine.ScanOptions(protectedNames, filepath.Join(root, EthosDir), ScanMemory(b.getenv, root))
+	files, options := b.files.files, quarantine.ScanOptions(protectedNames.Get(), filepath.Join(root, EthosDir), ScanMemory(b.getenv, root))
 	go func() {
 		defer close(s.ended)
 		s.tree, s.err = files.Scan(root, options)

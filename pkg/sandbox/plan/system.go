@@ -47,7 +47,7 @@ var neverReadable = []string{"/", "/dev", "/proc", "/sys"}
 var Devices = []string{"null", "zero", "full", "random", "urandom"}
 
 // deviceNodes are [Devices] and the name of the command's own terminal.
-var deviceNodes = append(slices.Clip(Devices), "tty")
+func deviceNodes() []string { return append(slices.Clip(Devices), "tty") }
 
 // deviceLinks are the usual links in /dev.
 var deviceLinks = [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}, {"ptmx", "pts/ptmx"}}
@@ -139,7 +139,7 @@ func (b *builder) fixedMounts() []mount.Mount {
 	if !b.below(varTmp) {
 		list = append(list, mount.Mount{Kind: mount.Symlink, Target: varTmp, Source: "/tmp", Why: "private"})
 	}
-	for _, name := range deviceNodes { // a read-only mount still allows writes to a device, but not changes of its owner, mode and times
+	for _, name := range deviceNodes() { // a read-only mount still allows writes to a device, but not changes of its owner, mode and times
 		list = append(list, mount.Mount{Kind: mount.Bind, Target: "/dev/" + name, Source: "/dev/" + name, File: true, Device: true, Why: "device"})
 	}
 	for _, link := range deviceLinks {

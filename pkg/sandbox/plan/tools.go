@@ -8,19 +8,22 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
-// toolHomes maps a directory of the home directory to the directories that programs found
-// in it need. A PATH entry at or below the key makes the values readable.
-var toolHomes = map[string][]string{
-	".cargo/bin":                   {".cargo/bin", ".rustup"},
-	".local/bin":                   {".local/bin", ".local/lib", ".local/pipx", ".local/share/pipx", ".local/share/uv"},
-	".local/share/mise":            {".local/share/mise"},
-	".local/share/fnm":             {".local/share/fnm"},
-	".local/share/pnpm":            {".local/share/pnpm"},
-	".local/state/fnm_multishells": {".local/state/fnm_multishells", ".local/share/fnm"},
-	"bin":                          {"bin"},
-	"go/bin":                       {"go/bin"},
-	".npm-global":                  {".npm-global"},
-	".config/composer/vendor":      {".config/composer/vendor"},
+// toolHomes are directories of the home directory, with those that programs found in them
+// need. A PATH entry at or below the first makes the others readable.
+var toolHomes = [...]struct {
+	dir   string
+	trees []string
+}{
+	{".cargo/bin", []string{".cargo/bin", ".rustup"}},
+	{".local/bin", []string{".local/bin", ".local/lib", ".local/pipx", ".local/share/pipx", ".local/share/uv"}},
+	{".local/share/mise", []string{".local/share/mise"}},
+	{".local/share/fnm", []string{".local/share/fnm"}},
+	{".local/share/pnpm", []string{".local/share/pnpm"}},
+	{".local/state/fnm_multishells", []string{".local/state/fnm_multishells", ".local/share/fnm"}},
+	{"bin", []string{"bin"}},
+	{"go/bin", []string{"go/bin"}},
+	{".npm-global", []string{".npm-global"}},
+	{".config/composer/vendor", []string{".config/composer/vendor"}},
 }
 
 // toolManagers are directories of the home directory that contain everything their programs
@@ -54,9 +57,9 @@ func (b *builder) toolRules(path string) error {
 func (b *builder) toolTrees(dir string) []string {
 	if b.home != "" && mount.Within(dir, b.home) {
 		rel := strings.TrimPrefix(strings.TrimPrefix(dir, b.home), "/")
-		for key, trees := range toolHomes {
-			if mount.Within("/"+rel, "/"+key) {
-				return b.inHome(trees)
+		for _, home := range toolHomes {
+			if mount.Within("/"+rel, "/"+home.dir) {
+				return b.inHome(home.trees)
 			}
 		}
 		if top, _, _ := strings.Cut(rel, "/"); slices.Contains(toolManagers, top) {

@@ -7,6 +7,7 @@ import (
 
 	"ethos/pkg/gitargs"
 	"ethos/pkg/gitrepo"
+	"ethos/pkg/lazy"
 	"ethos/pkg/sandbox/treescan"
 )
 
@@ -229,17 +230,19 @@ func setting(e gitrepo.Entry) string {
 	sub, name := "", rest
 	if i := strings.LastIndexByte(rest, '.'); i >= 0 {
 		sub, name = rest[:i], rest[i+1:]
-		sub = ` "` + quotedSubsection.Replace(sub) + `"`
+		sub = ` "` + quotedSubsection.Get().Replace(sub) + `"`
 	}
 	line := "[" + section + sub + "]\n\t" + name
 	if e.Bare {
 		return line + "\n"
 	}
-	return line + ` = "` + quotedValue.Replace(e.Value) + "\"\n"
+	return line + ` = "` + quotedValue.Get().Replace(e.Value) + "\"\n"
 }
 
 // The characters that git-config(1) escapes in double quotes.
 var (
-	quotedSubsection = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-	quotedValue      = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`)
+	quotedSubsection = lazy.Value[*strings.Replacer]{Make: func() *strings.Replacer { return strings.NewReplacer(`\`, `\\`, `"`, `\"`) }}
+	quotedValue      = lazy.Value[*strings.Replacer]{Make: func() *strings.Replacer {
+		return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`)
+	}}
 )

@@ -69,16 +69,16 @@ var inside = lazy.Value[map[string]map[string]role]{Make: func() map[string]map[
 // checks holds the checks for files whose text must be what git writes.
 var checks = lazy.Value[map[string]check]{Make: func() map[string]check {
 	return map[string]check{
-		"HEAD": head, "MERGE_RR": mergeRR, "BISECT_NAMES": quotedWords, "BISECT_START": noOption, "BISECT_TERMS": terms, "MERGE_AUTOSTASH": objectName,
-		"sequencer/opts": sequencerOptions, "sequencer/head": objectName, "sequencer/abort-safety": objectName,
-		"rebase-merge/strategy": strategy, "rebase-merge/strategy_opts": strategyWords, "rebase-merge/gpg_sign_opt": signOption, "rebase-merge/author-script": authorScript,
-		"rebase-merge/autostash": objectName, "rebase-merge/onto": objectName, "rebase-merge/orig-head": objectName, "rebase-merge/amend": objectName,
-		"rebase-apply/apply-opt": applyOptions, "rebase-apply/author-script": authorScript, "rebase-apply/autostash": objectName, "rebase-apply/onto": objectName,
-		"rebase-apply/orig-head": objectName, "rebase-apply/original-commit": objectName, "rebase-apply/stopped-sha": objectName,
-		"rebase-apply/strategy": strategy, "rebase-apply/strategy_opts": strategyWords, "rebase-apply/gpg_sign_opt": signOption,
-		"reftable/tables.list": tables, "info/attributes": nothing,
-		"head-name": headName, "rebase-merge/head-name": headName, "rebase-apply/head-name": headName,
-		"rebase-merge/msgnum": counter, "rebase-merge/end": counter, "rebase-apply/next": counter, "rebase-apply/last": counter,
+		"HEAD": head, "MERGE_RR": mergeRR, "BISECT_NAMES": quotedWords.check, "BISECT_START": noOption.check, "BISECT_TERMS": terms.check, "MERGE_AUTOSTASH": objectName.check,
+		"sequencer/opts": sequencerOptions, "sequencer/head": objectName.check, "sequencer/abort-safety": objectName.check,
+		"rebase-merge/strategy": strategy, "rebase-merge/strategy_opts": strategyWords.check, "rebase-merge/gpg_sign_opt": signOption.check, "rebase-merge/author-script": authorScript.check,
+		"rebase-merge/autostash": objectName.check, "rebase-merge/onto": objectName.check, "rebase-merge/orig-head": objectName.check, "rebase-merge/amend": objectName.check,
+		"rebase-apply/apply-opt": applyOptions.check, "rebase-apply/author-script": authorScript.check, "rebase-apply/autostash": objectName.check, "rebase-apply/onto": objectName.check,
+		"rebase-apply/orig-head": objectName.check, "rebase-apply/original-commit": objectName.check, "rebase-apply/stopped-sha": objectName.check,
+		"rebase-apply/strategy": strategy, "rebase-apply/strategy_opts": strategyWords.check, "rebase-apply/gpg_sign_opt": signOption.check,
+		"reftable/tables.list": tables.check, "info/attributes": nothing,
+		"head-name": headName.check, "rebase-merge/head-name": headName.check, "rebase-apply/head-name": headName.check,
+		"rebase-merge/msgnum": counter.check, "rebase-merge/end": counter.check, "rebase-apply/next": counter.check, "rebase-apply/last": counter.check,
 	}
 }}
 
@@ -129,7 +129,7 @@ func numbered(part, name string) role {
 		return data
 	case part == "rebase-apply" && strings.Trim(name, "0123456789") == "":
 		return data
-	case part == "reftable" && (tables(name+"\n") == "" || strings.HasPrefix(name, "tables.list.")):
+	case part == "reftable" && (tables.check(name+"\n") == "" || strings.HasPrefix(name, "tables.list.")):
 		return data
 	case part == "objects/info" && strings.HasPrefix(name, "tmp_"), part == "rebase-merge" && strings.HasPrefix(name, "rewritten"):
 		return data

@@ -33,15 +33,21 @@ func strategy(text string) string {
 	return ""
 }
 
-// matching returns a check that matches the whole text with a pattern.
-func matching(pattern, what string) check {
-	expression := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + pattern + `)\z`) })
-	return func(text string) string {
-		if expression().MatchString(text) {
-			return ""
-		}
-		return what
+// pattern is an expression for the whole text of a file, compiled on first use, and
+// what a text is that it does not match.
+type pattern struct {
+	text, what string
+	once       sync.Once
+	expression *regexp.Regexp
+}
+
+// check is a [check].
+func (p *pattern) check(text string) string {
+	p.once.Do(func() { p.expression = regexp.MustCompile(`\A(?:` + p.text + `)\z`) })
+	if p.expression.MatchString(text) {
+		return ""
 	}
+	return p.what
 }
 
 const (
@@ -51,35 +57,36 @@ const (
 )
 
 var (
-	objectName = matching(`(?:`+hexName+`)?\s*`, "not the name of an object")
-	// head checks the text of a HEAD file: refs.c. A name that leads out of
-	// refs is invalid.
-	head = func(text string) string {
-		if strings.Contains(text, "..") {
-			return "not the name of a branch"
-		}
-		return headText(text)
-	}
-	headText = matching(`ref:\s*`+refName+`\s*|`+hexName+`\s*`, "not the name of a branch or a commit")
+	objectName = &pattern{text: `(?:` + hexName + `)?\s*`, what: "not the name of an object"}
+	headText   = &pattern{text: `ref:\s*` + refName + `\s*|` + hexName + `\s*`, what: "not the name of a branch or a commit"}
 
 	// counter: git-prompt.sh puts msgnum, end, next and last into PS1
 	// unchanged, and the shell expands PS1.
-	counter  = matching(`[0-9]{0,18}\s*`, "something other than a number")
-	headName = matching(`(?:`+refName+`|detached HEAD|HEAD)?\s*`, "not the name of a branch")
+	counter  = &pattern{text: `[0-9]{0,18}\s*`, what: "something other than a number"}
+	headName = &pattern{text: `(?:` + refName + `|detached HEAD|HEAD)?\s*`, what: "not the name of a branch"}
 
 	// authorScript was once passed to a shell; now sequencer.c,
 	// parse_key_value_squoted, reads it.
-	authorScript = matching(`(?:GIT_AUTHOR_(?:NAME|EMAIL|DATE)=(?:`+quoted+`|\\!)+\n)*`, "something other than the author's name, address and date")
+	authorScript = &pattern{text: `(?:GIT_AUTHOR_(?:NAME|EMAIL|DATE)=(?:` + quoted + `|\\!)+\n)*`, what: "something other than the author's name, address and date"}
 	// quotedWords are what quote.c, sq_quote_argv, writes. git-bisect.sh passed
 	// BISECT_NAMES to eval.
-	quotedWords   = matching(`(?: ?(?:`+quoted+`|\\!)+)*\s*`, "something other than quoted paths")
-	signOption    = matching(`\s*`, "an option to sign: gpg runs")
-	strategyWords = matching(`[A-Za-z0-9 '=/._-]*\s*`, "something other than options of a merge strategy")
-	applyOptions  = matching(`(?: ?'(?:--whitespace=[a-z-]+|--ignore-space-change|--ignore-whitespace|--directory=[^']*|--exclude=[^']*|--include=[^']*|--reject|-C[0-9]+|-p[0-9]+)')*\s*`, "options that git am does not pass on")
-	noOption      = matching(`(?:[^-\x00][^\x00]*)?`, "an option")
-	terms         = matching(`(?:[A-Za-z0-9_./]*(?:[A-Za-z0-9_./-])*\n?)*`, "not terms of a bisection")
-	tables        = matching(`(?:0x[0-9a-f]+-0x[0-9a-f]+-[0-9A-Za-z]+\.(?:ref|log)\n)*`, "names that are not those of tables")
+	quotedWords   = &pattern{text: `(?: ?(?:` + quoted + `|\\!)+)*\s*`, what: "something other than quoted paths"}
+	signOption    = &pattern{text: `\s*`, what: "an option to sign: gpg runs"}
+	strategyWords = &pattern{text: `[A-Za-z0-9 '=/._-]*\s*`, what: "something other than options of a merge strategy"}
+	applyOptions  = &pattern{text: `(?: ?'(?:--whitespace=[a-z-]+|--ignore-space-change|--ignore-whitespace|--directory=[^']*|--exclude=[^']*|--include=[^']*|--reject|-C[0-9]+|-p[0-9]+)')*\s*`, what: "options that git am does not pass on"}
+	noOption      = &pattern{text: `(?:[^-\x00][^\x00]*)?`, what: "an option"}
+	terms         = &pattern{text: `(?:[A-Za-z0-9_./]*(?:[A-Za-z0-9_./-])*\n?)*`, what: "not terms of a bisection"}
+	tables        = &pattern{text: `(?:0x[0-9a-f]+-0x[0-9a-f]+-[0-9A-Za-z]+\.(?:ref|log)\n)*`, what: "names that are not those of tables"}
 )
+
+// head checks the text of a HEAD file: refs.c. A name that leads out of refs is
+// invalid.
+func head(text string) string {
+	if strings.Contains(text, "..") {
+		return "not the name of a branch"
+	}
+	return headText.check(text)
+}
 
 // mergeRR checks the paths that rerere writes resolutions to: rerere.c,
 // read_rr.
@@ -89,14 +96,14 @@ func mergeRR(text string) string {
 			continue
 		}
 		id, path, ok := strings.Cut(record, "\t")
-		if !ok || !plainPath(path) || rerereName(id) != "" {
+		if !ok || !plainPath(path) || rerereName.check(id) != "" {
 			return "the path " + path
 		}
 	}
 	return ""
 }
 
-var rerereName = matching(hexName+`(?:\.[0-9]+)?`, "not the name of a conflict")
+var rerereName = &pattern{text: hexName + `(?:\.[0-9]+)?`, what: "not the name of a conflict"}
 
 // sequencerOptions checks the file that sequencer.c, save_opts, writes.
 func sequencerOptions(text string) (fault string) {
@@ -107,7 +114,7 @@ func sequencerOptions(text string) (fault string) {
 			fault = e.Key
 		case name == "strategy" && !slices.Contains(strategies, e.Value):
 			fault = "the merge strategy " + e.Value
-		case name == "strategy-option" && strategyWords(e.Value) != "", name == "gpg-sign":
+		case name == "strategy-option" && strategyWords.check(e.Value) != "", name == "gpg-sign":
 			fault = e.Key
 		}
 		return nil

@@ -166,7 +166,7 @@ func block(dir int, block []byte, each func(name string, typ fs.FileMode)) error
 		if name == "." || name == ".." {
 			continue
 		}
-		typ, known := types[kind]
+		typ, known := typeOf(kind)
 		if !known {
 			var err error
 			if typ, err = lstat(dir, name); gone(err) {

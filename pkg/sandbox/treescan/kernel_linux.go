@@ -173,11 +173,26 @@ func getdents(fd int, buf []byte) (int, error) {
 	}
 }
 
-// types maps d_type of struct linux_dirent64 to types: readdir(3). For other
-// values, above all DT_UNKNOWN, the inode is read.
-var types = map[byte]fs.FileMode{
-	unix.DT_REG: 0, unix.DT_DIR: fs.ModeDir, unix.DT_LNK: fs.ModeSymlink, unix.DT_SOCK: fs.ModeSocket,
-	unix.DT_FIFO: fs.ModeNamedPipe, unix.DT_BLK: fs.ModeDevice, unix.DT_CHR: fs.ModeDevice | fs.ModeCharDevice,
+// typeOf returns the type for a d_type of struct linux_dirent64: readdir(3). For
+// other values, above all DT_UNKNOWN, it is not known, and the inode is read.
+func typeOf(kind byte) (typ fs.FileMode, known bool) {
+	switch kind {
+	case unix.DT_REG:
+		return 0, true
+	case unix.DT_DIR:
+		return fs.ModeDir, true
+	case unix.DT_LNK:
+		return fs.ModeSymlink, true
+	case unix.DT_SOCK:
+		return fs.ModeSocket, true
+	case unix.DT_FIFO:
+		return fs.ModeNamedPipe, true
+	case unix.DT_BLK:
+		return fs.ModeDevice, true
+	case unix.DT_CHR:
+		return fs.ModeDevice | fs.ModeCharDevice, true
+	}
+	return 0, false
 }
 
 // lstat returns the type of an entry from its inode.
@@ -186,7 +201,7 @@ func lstat(dir int, name string) (fs.FileMode, error) {
 	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT); err != nil {
 		return 0, err
 	}
-	typ, known := types[byte(st.Mode&unix.S_IFMT>>12)] // IFTODT, dirent.h
+	typ, known := typeOf(byte(st.Mode & unix.S_IFMT >> 12)) // IFTODT, dirent.h
 	if !known {
 		return fs.ModeIrregular, nil
 	}

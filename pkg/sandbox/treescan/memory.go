@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
+	"hash/adler32"
 	"io/fs"
 	"strings"
 	"time"
@@ -13,7 +13,7 @@ import (
 
 // The layout of a memory, all of it little-endian:
 //
-//	magic 8 | CRC-32 (IEEE) of what follows 4 | records 4 | entries 4 | identity 4 | names 4
+//	magic 8 | Adler-32 of what follows 4 | records 4 | entries 4 | identity 4 | names 4
 //	| wall clock 8 | time since the start of the machine 8
 //	| the identity | the records, 64 bytes each | the entries, 12 bytes each | the names
 //
@@ -165,7 +165,7 @@ func (m *memory) entriesOf(i int) []Entry {
 // decode decodes a memory that was made for an identity and not after now. Accepted data leads to
 // no index out of range and to no loop.
 func decode(data []byte, identity string, now moment) (*memory, error) {
-	if len(data) < headerSize || string(data[:8]) != magic || word(data, 8) != crc32.ChecksumIEEE(data[12:]) {
+	if len(data) < headerSize || string(data[:8]) != magic || word(data, 8) != adler32.Checksum(data[12:]) {
 		return nil, errDamaged
 	}
 	records, entries, id, names := uint64(word(data, 12)), uint64(word(data, 16)), uint64(word(data, 20)), uint64(word(data, 24))
@@ -273,6 +273,6 @@ func encode(t *Tree, identity string) []byte {
 		out.Write(part)
 	}
 	data := out.Bytes()
-	binary.LittleEndian.PutUint32(data[8:], crc32.ChecksumIEEE(data[12:]))
+	binary.LittleEndian.PutUint32(data[8:], adler32.Checksum(data[12:]))
 	return data
 }

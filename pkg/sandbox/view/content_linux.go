@@ -83,7 +83,7 @@ func xattr(f *os.File, name string) (string, error) {
 const maxHoles = 16 << 30
 
 // errHoles says why a file is not applied.
-var errHoles = fmt.Errorf("the files of the view have more than %d GiB of holes, so this one was not read; make it with a command that has no view", maxHoles>>30)
+var errHoles = errors.New("the files of the view have more than 16 GiB of holes, so this one was not read; make it with a command that has no view")
 
 // hollow reports whether a file must not be read because of its holes.
 func (w *walker) hollow(u stamp) bool {

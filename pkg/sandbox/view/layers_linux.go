@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/lazy"
 	"ethos/pkg/sandbox/kernel/mount"
 )
 
@@ -27,17 +28,19 @@ func identify(path string) (Root, error) {
 
 // remotes lists file systems whose change times come from another machine's or
 // program's clock, by the magic numbers of statfs(2).
-var remotes = map[int64]string{
-	unix.NFS_SUPER_MAGIC: "NFS", unix.SMB_SUPER_MAGIC: "SMB", 0xff534d42: "CIFS", 0xfe534d42: "SMB", unix.V9FS_MAGIC: "9p", unix.FUSE_SUPER_MAGIC: "FUSE",
-	unix.AFS_SUPER_MAGIC: "AFS", unix.CEPH_SUPER_MAGIC: "Ceph", unix.CODA_SUPER_MAGIC: "Coda",
-}
+var remotes = lazy.Value[map[int64]string]{Make: func() map[int64]string {
+	return map[int64]string{
+		unix.NFS_SUPER_MAGIC: "NFS", unix.SMB_SUPER_MAGIC: "SMB", 0xff534d42: "CIFS", 0xfe534d42: "SMB", unix.V9FS_MAGIC: "9p", unix.FUSE_SUPER_MAGIC: "FUSE",
+		unix.AFS_SUPER_MAGIC: "AFS", unix.CEPH_SUPER_MAGIC: "Ceph", unix.CODA_SUPER_MAGIC: "Coda",
+	}
+}}
 
 func remote(path string) error {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {
 		return &fs.PathError{Op: "statfs", Path: path, Err: err}
 	}
-	if name, is := remotes[int64(st.Type)]; is {
+	if name, is := remotes.Get()[int64(st.Type)]; is {
 		return fmt.Errorf("%s is on %s, whose change times do not show what others change meanwhile", path, name)
 	}
 	return nil

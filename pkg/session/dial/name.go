@@ -6,12 +6,12 @@ import (
 )
 
 // ErrNone says that no session with the name is running.
-var ErrNone error = none{}
+const ErrNone = none("no such session runs")
 
-// none is a type, because a call of errors.New would be code that each start of a program runs.
-type none struct{}
+// none is a type, because a variable of another package would be copied at each start of a program.
+type none string
 
-func (none) Error() string { return "no such session runs" }
+func (n none) Error() string { return string(n) }
 
 // Served returns the programs whose calls a session serves.
 func Served() []string { return []string{"ethos-facts", "ethos-decide"} }

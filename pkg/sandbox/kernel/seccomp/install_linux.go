@@ -23,7 +23,7 @@ func (p Program) Fprog() *unix.SockFprog {
 }
 
 // Fails to compile if the layouts that Fprog relies on differ.
-var _ = [1]struct{}{}[unsafe.Sizeof(unix.SockFilter{})-unsafe.Sizeof(Program{}[0])]
+const _ = -(unsafe.Sizeof(unix.SockFilter{}) ^ unsafe.Sizeof(Program{}[0]))
 
 // Install installs the program permanently on the calling thread and everything
 // that it starts from then on. The thread must have no_new_privs set (prctl(2),
