@@ -37,6 +37,7 @@ type action struct {
 
 // asm/signal.h
 const (
+	sigIgn     = 1
 	sigsetSize = 8
 	saRestorer = 0x4000000
 	saOnStack  = 0x8000000
@@ -82,6 +83,20 @@ func Reset(s syscall.Signal) {
 		return
 	}
 	signal.Reset(s)
+}
+
+// Foreign returns the signals for which a child has a handler after
+// runtime_AfterForkInChild, because the runtime has none and so resets none; 1<<0
+// is signal 1.
+func Foreign() (set uint64) {
+	mu.Lock()
+	defer mu.Unlock()
+	for n := range caught {
+		if h := &caught[n]; len(h.to) > 0 && h.before.handler <= sigIgn {
+			set |= 1 << (n - 1)
+		}
+	}
+	return set
 }
 
 // add reports whether the signal is now relayed to c.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -31,11 +32,12 @@ type asideName struct {
 // that the command cannot have used up the names.
 const asideSuffix = ".ethos-quarantine-"
 
-// randomDigits asks the kernel itself: the first use of crypto/rand in a process takes as
-// long as a hundred system calls, and each run needs digits.
+// randomDigits makes the system call itself, because each run needs digits: the first use of
+// crypto/rand in a process takes as long as a hundred system calls, and that of getrandom(3)
+// in the vDSO as long as twenty.
 func randomDigits() string {
 	var b [4]byte
-	if n, err := unix.Getrandom(b[:], 0); err != nil || n < len(b) {
+	if n, _, e := unix.Syscall(unix.SYS_GETRANDOM, uintptr(unsafe.Pointer(&b)), unsafe.Sizeof(b), 0); e != 0 || n < unsafe.Sizeof(b) {
 		rand.Read(b[:])
 	}
 	return hex.EncodeToString(b[:])

@@ -35,13 +35,16 @@ const console = "/dev/console"
 // writing. The name then gives the command no more access than the stream.
 func (t *terminal) Prepare(context.Context) error {
 	for _, fd := range t.Streams {
+		var there, opened unix.Stat_t
+		if unix.Fstat(fd, &opened) != nil || opened.Mode&unix.S_IFMT != unix.S_IFCHR || !isPTY(opened.Rdev) {
+			continue
+		}
 		path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
 		if err != nil || filepath.Dir(path) != "/dev/pts" {
 			continue
 		}
-		var there, opened unix.Stat_t
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
-		if err != nil || flags&unix.O_ACCMODE != unix.O_RDWR || unix.Lstat(path, &there) != nil || unix.Fstat(fd, &opened) != nil {
+		if err != nil || flags&unix.O_ACCMODE != unix.O_RDWR || unix.Lstat(path, &there) != nil {
 			continue
 		}
 		if there.Mode&unix.S_IFMT != unix.S_IFCHR || there.Dev != opened.Dev || there.Ino != opened.Ino || there.Rdev != opened.Rdev || there.Uid != uint32(os.Geteuid()) {
@@ -53,6 +56,10 @@ func (t *terminal) Prepare(context.Context) error {
 	}
 	return nil
 }
+
+// isPTY reports whether a device is a pseudoterminal: UNIX98_PTY_SLAVE_MAJOR in
+// linux/major.h, with eight numbers.
+func isPTY(device uint64) bool { return unix.Major(device)&^7 == 136 }
 
 // Steps give the command its own session or process group.
 func (t *terminal) Steps(at Phase, p *Program) {

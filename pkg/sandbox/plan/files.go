@@ -96,7 +96,7 @@ type resolver struct {
 }
 
 func newResolver(files Files) *resolver {
-	return &resolver{files: files, seen: map[string]fs.FileInfo{}}
+	return &resolver{files: files, seen: make(map[string]fs.FileInfo, 256)} // a plan looks at some two hundred
 }
 
 // maxLinks is the kernel's MAXSYMLINKS: path_resolution(7).

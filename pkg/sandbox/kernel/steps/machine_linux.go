@@ -35,6 +35,7 @@ type machine struct {
 	sigs       unix.SignalfdSiginfo
 	status     int32
 	allSigs    uint64 // a kernel sigset
+	handled    uint64 // another: signals with a handler that the runtime does not reset
 	sigfd      int32
 	ending     bool
 	spawner    *spawner // nil: the command calls execve

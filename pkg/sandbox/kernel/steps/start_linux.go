@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/signals"
 	"ethos/pkg/timerslack"
 )
 
@@ -94,6 +95,7 @@ func cloneInit(p *Program) (*Process, error) {
 	}
 	defer unix.Close(pair[1])
 	m := newMachine(p, pair[1], pair[0])
+	m.handled = signals.Foreign()
 	if p.Spawns {
 		region, err := newRegion()
 		if err != nil {
@@ -132,6 +134,20 @@ func cloneInit(p *Program) (*Process, error) {
 		started.region = m.spawner.region
 	}
 	return started, nil
+}
+
+// reset gives the signals of a set their default action. An error would mean that the number
+// is of no signal.
+//
+//go:nosplit
+//go:norace
+func reset(set uint64) {
+	for i := range maxSig {
+		if set>>i&1 != 0 {
+			var a sigaction
+			syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(i+1), uintptr(unsafe.Pointer(&a)), 0, sigsetSize, 0, 0)
+		}
+	}
 }
 
 // mapped writes the maps and notifies init, which waits for them. If init has
@@ -177,7 +193,7 @@ func callName(args *cloneArgs) string {
 // blocks all signals, so that no handler runs in the child, and makes each
 // attempt to grow the stack fatal. The caller holds syscall.ForkLock, because
 // other goroutines may just be making descriptors close-on-exec.
-// afterForkInChild resets the signal handlers. No stack is passed, so the child
+// afterForkInChild resets the signal handlers of the runtime, and reset the others. No stack is passed, so the child
 // goes on with a copy of this one.
 //
 //go:norace
@@ -195,6 +211,7 @@ func clone(m *machine, args *cloneArgs, pidfd *int32) (pid uintptr, errno syscal
 		return pid, errno
 	}
 	afterForkInChild()
+	reset(m.handled)
 	m.runInit()
 	return 0, 0
 }
