@@ -34,7 +34,7 @@ type walk struct {
 type job struct {
 	directory
 	above  int    // length of the parent directory's path
-	prefix string // that path, if the job goes to another worker
+	prefix string // that path, if the job comes from another worker
 }
 
 // perWorker is the number of directories in a memory that justify one more
@@ -109,9 +109,9 @@ func (t *Tree) add(w *worker) {
 	}
 }
 
-// take waits for a directory from another worker; ok is false if nothing is
-// left.
-func (w *walk) take() (j job, ok bool) {
+// take waits for directories from another worker, and adds a share of them to a
+// list. It adds none if nothing is left.
+func (w *walk) take(to []job) []job {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.idle++
@@ -119,16 +119,16 @@ func (w *walk) take() (j job, ok bool) {
 	for len(w.shared) == 0 {
 		if w.idle == w.count {
 			w.wake.Broadcast()
-			return job{}, false
+			return to
 		}
 		w.wake.Wait()
 	}
 	w.idle--
 	w.hungry.Store(int32(w.idle))
-	last := len(w.shared) - 1
-	j = w.shared[last]
-	w.shared = w.shared[:last]
-	return j, true
+	rest := len(w.shared) - (len(w.shared)+w.count-1)/w.count
+	to = append(to, w.shared[rest:]...)
+	w.shared = w.shared[:rest]
+	return to
 }
 
 // give passes the first half of the remaining directories, those nearest to the
@@ -136,7 +136,7 @@ func (w *walk) take() (j job, ok bool) {
 func (w *worker) give() {
 	half := w.local[:len(w.local)/2]
 	for i := range half {
-		if half[i].above >= 0 {
+		if half[i].above >= 0 && half[i].prefix == "" {
 			half[i].prefix = string(w.path[:half[i].above])
 		}
 	}
@@ -165,20 +165,22 @@ func (w *worker) run() {
 
 // next returns the last directory of the worker's own list. The walk is
 // depth-first, so the path of the previous directory begins with that of this
-// one's parent.
+// one's parent, unless it comes from another worker.
 func (w *worker) next() (job, bool) {
+	if len(w.local) == 0 {
+		w.local = w.take(w.local)
+		timerslack.Restore()
+	}
 	last := len(w.local) - 1
 	if last < 0 {
-		j, ok := w.take()
-		timerslack.Restore()
-		w.leave(0)
-		if j.above >= 0 {
-			w.path = append(w.path[:0], j.prefix...)
-		}
-		return j, ok
+		return job{}, false
 	}
 	j := w.local[last]
 	w.local = w.local[:last]
+	if j.prefix != "" && (len(w.path) < j.above || string(w.path[:j.above]) != j.prefix) {
+		w.leave(0)
+		w.path = append(w.path[:0], j.prefix...)
+	}
 	return j, true
 }
 
