@@ -1,10 +1,11 @@
 package record
 
 import (
-	"crypto/rand"
 	"encoding/hex"
 	"sync"
 	"time"
+
+	"ethos/pkg/random"
 )
 
 var lastID struct {
@@ -16,7 +17,7 @@ var lastID struct {
 // Ids of one process increase strictly.
 func NewID(now time.Time) string {
 	var b [16]byte
-	rand.Read(b[8:])
+	random.Read(b[8:])
 	stamp := nextStamp(now)
 	for i := range 6 {
 		b[i] = byte(stamp >> (12 + 40 - 8*i))

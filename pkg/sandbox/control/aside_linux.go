@@ -1,7 +1,6 @@
 package control
 
 import (
-	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -10,11 +9,11 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/printable"
+	"ethos/pkg/random"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
@@ -32,14 +31,9 @@ type asideName struct {
 // that the command cannot have used up the names.
 const asideSuffix = ".ethos-quarantine-"
 
-// randomDigits makes the system call itself, because each run needs digits: the first use of
-// crypto/rand in a process takes as long as a hundred system calls, and that of getrandom(3)
-// in the vDSO as long as twenty.
 func randomDigits() string {
 	var b [4]byte
-	if n, _, e := unix.Syscall(unix.SYS_GETRANDOM, uintptr(unsafe.Pointer(&b)), unsafe.Sizeof(b), 0); e != 0 || n < unsafe.Sizeof(b) {
-		rand.Read(b[:])
-	}
+	random.Read(b[:])
 	return hex.EncodeToString(b[:])
 }
 

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package random
+
+func fromKernel([]byte) bool { return false }
