@@ -42,14 +42,8 @@ func MainRaw(name string, run func(context.Context, *System, []string) Status) {
 
 func end(name string, run func(context.Context, *System, []string) Status) {
 	timerslack.Restore()
-	growStack()
 	os.Exit(int(start(name, run)))
 }
-
-// growStack has a frame of 64 KiB that it does not touch. The runtime makes the stack large enough
-// for it while there is nothing on it to copy; otherwise it doubles and copies the stack each time
-// that a deeper call needs more.
-func growStack()
 
 // start runs the program with the process's own streams. If a signal ended the program, start ends
 // the process by that signal.

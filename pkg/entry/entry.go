@@ -21,7 +21,14 @@ var tried bool
 // start. Otherwise only the other packages have yet to be initialised.
 func BeforeRuntime() bool { return tried }
 
+// growStack has a frame of 64 KiB that it does not touch. The runtime makes the
+// stack of the main goroutine large enough for it while there is next to nothing on
+// it to copy; otherwise it doubles and copies the stack each time that a deeper call
+// needs more.
+func growStack()
+
 func init() {
+	growStack()
 	if tried {
 		return
 	}

@@ -42,7 +42,7 @@ const (
 
 // write saves what the session knows in a new file in dir.
 func (s *Session) write(dir string) (err error) {
-	name := random()
+	name := randomName()
 	partial, path := filepath.Join(dir, unfinished+name), filepath.Join(dir, name)
 	fd, err := unix.Open(partial, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600) // os.OpenFile tries to poll it
 	if err != nil {

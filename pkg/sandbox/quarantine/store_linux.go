@@ -2,7 +2,6 @@ package quarantine
 
 import (
 	"bytes"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,6 +15,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/random"
 )
 
 // store is the directory of this run in which the findings of one tree are
@@ -117,7 +118,7 @@ func (t *tree) create(path string, text []byte, mode uint32) error {
 		return err
 	}
 	defer unix.Close(dir)
-	fresh := name + "." + random()
+	fresh := name + "." + randomName()
 	fd, err := unix.Openat(dir, fresh, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return err
@@ -150,7 +151,7 @@ func (g *gitDir) move(t *tree, path string) (string, error) {
 			return to, nil
 		}
 	}
-	as := shorten(name) + "." + random()
+	as := shorten(name) + "." + randomName()
 	again := rename(t, dir, name, filepath.Dir(path), dir, as)
 	if again == nil {
 		return join(filepath.Dir(path), as), nil
@@ -256,9 +257,9 @@ func shorten(name string) string {
 	return strings.ToValidUTF8(name[:150], "") + "-" + hex.EncodeToString(sum[:8])
 }
 
-func random() string {
+func randomName() string {
 	b := make([]byte, 6)
-	_, _ = rand.Read(b) // crypto/rand never fails
+	random.Read(b)
 	return "ethos-" + hex.EncodeToString(b)
 }
 
@@ -291,7 +292,7 @@ func (s *Session) makeStore(t *tree) (int, string, error) {
 	name := s.started.Format("20060102T150405Z") + "-" + strconv.Itoa(os.Getpid())
 	err = unix.Mkdirat(all, name, 0o700)
 	if errors.Is(err, fs.ErrExist) {
-		name += "-" + random()
+		name += "-" + randomName()
 		err = unix.Mkdirat(all, name, 0o700)
 	}
 	if err != nil {
@@ -316,7 +317,7 @@ func ownDirectory(at int, name string) (int, error) {
 		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EACCES) {
 			return -1, err
 		}
-		if err := unix.Renameat2(at, name, at, name+"."+random(), unix.RENAME_NOREPLACE); err != nil {
+		if err := unix.Renameat2(at, name, at, name+"."+randomName(), unix.RENAME_NOREPLACE); err != nil {
 			return -1, err
 		}
 	}
