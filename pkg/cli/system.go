@@ -127,7 +127,7 @@ func (s *System) Printf(format string, args ...any) error {
 // print remembers a failure, so that [Program.Run] tells of it where the caller
 // does not.
 func (s *System) print(text string) error {
-	_, err := io.WriteString(s.Stdout, text)
+	_, err := s.Stdout.Write([]byte(text))
 	s.lost = cmp.Or(s.lost, err)
 	return err
 }

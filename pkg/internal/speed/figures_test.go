@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -68,7 +69,11 @@ func build(b *testing.B) string {
 			b.Fatalf("%v: %v\n%s", cmd, err, out)
 		}
 	}
-	if err := released.Build(linked, "GO_LDFLAGS=-s -w"); err != nil {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		b.Fatal("no build information")
+	}
+	if err := released.Build(linked, "GO_LDFLAGS=-s -w -X "+info.Main.Path+"/pkg/cli.release=0"); err != nil { // as packaging/dist
 		b.Fatal(err)
 	}
 	empty := filepath.Join(dir, "empty.go")

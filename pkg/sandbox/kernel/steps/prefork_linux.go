@@ -237,11 +237,12 @@ func takePreforked(p *Program) (started *Process, ended <-chan bool) {
 	if started = f.process(); started == nil {
 		return nil, nil
 	}
-	runtime.LockOSThread() // as cloneInit does
 	if started.program = p; started.limit() != nil || started.pass(image) != nil {
+		runtime.LockOSThread() // for Wait
 		started.abandon()
 		return nil, nil
 	}
+	runtime.LockOSThread() // as cloneInit does; the runtime first starts another thread, while init already works
 	return started, nil
 }
 
