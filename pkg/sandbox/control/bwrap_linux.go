@@ -108,8 +108,8 @@ func (c *bubblewrap) Steps(at Phase, p *Program) {
 func (c *bubblewrap) arguments(inside []string, first int) (argv []string, files []*os.File, err error) {
 	options := bwrap.Options{ScratchBytes: c.Job.Plan.ScratchBytes, Hostname: c.Job.Plan.Hostname, NoSizes: c.unsized()}
 	for _, kind := range c.Job.Plan.Namespaces {
-		if kind != "mount" && !(kind == "user" && c.HostUser) { // which it always makes
-			options.Unshare = append(options.Unshare, kind)
+		if name := unshared(kind); name != "" && !(kind == "user" && c.HostUser) {
+			options.Unshare = append(options.Unshare, name)
 		}
 	}
 	args, contents, err := bwrap.Arguments(c.Mounts, options)
@@ -131,6 +131,18 @@ func (c *bubblewrap) arguments(inside []string, first int) (argv []string, files
 	}
 	argv = append([]string{"bwrap", "--args", add([]byte(strings.Join(args, "\x00") + "\x00")), "--"}, inside...)
 	return argv, files, err
+}
+
+// unshared returns the name of a namespace in bwrap's options; "" for a mount namespace, which
+// bwrap makes in any case.
+func unshared(kind string) string {
+	switch kind {
+	case "user", "pid", "ipc", "uts", "cgroup":
+		return kind
+	case "network":
+		return "net"
+	}
+	return ""
 }
 
 // contentFile returns a file in memory that is read from its start.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -77,6 +78,7 @@ type Job struct {
 	RecheckAll     func() *Ending // asks each control whether the boundary has changed
 	Quarantined    *quarantine.Session
 	unneeded       []*os.File
+	dismantling    sync.WaitGroup
 }
 
 // Unneeded takes files that keep parts of the boundary alive, for [Job.Dismantle]. A nil file
@@ -91,17 +93,24 @@ func (j *Job) Unneeded(files ...*os.File) {
 
 // Dismantle closes the unneeded files while the caller goes on. With the last of them the
 // kernel removes the mounts and the namespaces, which takes as long as to examine a small
-// work space.
+// work space. At the latest it does so when this process ends.
 func (j *Job) Dismantle() {
 	files := j.unneeded
 	if j.unneeded = nil; len(files) == 0 {
 		return
 	}
-	go func() {
+	j.dismantling.Go(func() {
 		for _, f := range files {
 			f.Close()
 		}
-	}()
+	})
+}
+
+// Dismantled waits until the mounts are gone, if the next run may mount the same layers.
+func (j *Job) Dismantled() {
+	if j.Plan.View != nil {
+		j.dismantling.Wait()
+	}
 }
 
 // opened returns how the boundary changed while the command ran, or "". The scan of what a

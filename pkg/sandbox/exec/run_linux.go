@@ -126,6 +126,7 @@ func (r *run) release() {
 		c.Clear()
 	}
 	r.reap()
+	r.job.Dismantled()
 	for _, c := range slices.Backward(r.controls) {
 		c.Close()
 	}
