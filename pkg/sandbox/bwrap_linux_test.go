@@ -184,8 +184,13 @@ func TestBwrapBackendKilled(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for _, err := os.Stat(spec.Workspace + "/up"); i == 0 && err != nil; _, err = os.Stat(spec.Workspace + "/up") {
-				time.Sleep(10 * time.Millisecond)
+			for begin, up := time.Now(), false; i == 0 && !up; time.Sleep(10 * time.Millisecond) {
+				if _, err := os.Stat(spec.Workspace + "/up"); err == nil {
+					up = true
+				} else if time.Since(begin) > time.Minute {
+					_ = cmd.Process.Kill()
+					t.Fatal("the command does not begin")
+				}
 			}
 			time.Sleep(time.Duration(i*15) * time.Millisecond)
 			cmd.Process.Kill()
