@@ -20,7 +20,7 @@ import (
 func TestOwnVet(t *testing.T) {
 	probetest.Need(t, probetest.UserNS)
 	s := newSession(t)
-	s.copyTracked("go.mod", "go.sum", "pkg/record", "pkg/printable", "pkg/nearest", "pkg/internal/probetest")
+	s.copyTracked("go.mod", "go.sum", "pkg/record", "pkg/printable", "pkg/nearest", "pkg/random", "pkg/internal/probetest")
 	s.shell("go list -deps -test ./pkg/record/...").mustSucceed(t) // has the modules: vet runs without network
 	s.shell(`ethos-facts -- go vet ./pkg/record/... | tee facts.ndjson | ethos-decide | tee decided.ndjson |
 		ethos-sandbox | tee ran.ndjson | ethos-trace --sarif vet.sarif`).mustSucceed(t)
