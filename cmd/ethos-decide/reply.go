@@ -33,6 +33,9 @@ func (c *decideCmd) reply(ctx context.Context, sys *cli.System) (err error) {
 		}
 	}()
 	answer, err := c.judge(ctx, sys)
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = fmt.Errorf("a signal ended ethos-decide: %w", context.Cause(ctx))
+	}
 	if err != nil {
 		answer = hook.Refuse(c.Reply, err.Error())
 	}
