@@ -1,7 +1,7 @@
 // Package random is [crypto/rand] for a process that needs a few bytes once, for
-// an identifier. The first use of crypto/rand in a process sets up a generator and
-// the vDSO's, which takes as long as a hundred system calls. Keys are made with
-// crypto/rand.
+// an identifier. The first use of crypto/rand in a process sets up two generators,
+// its own and that of the vDSO, which takes as long as a hundred system calls. Keys
+// are made with crypto/rand.
 package random
 
 import "crypto/rand"

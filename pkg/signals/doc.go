@@ -19,5 +19,5 @@ import (
 )
 
 // Ignored reports whether this process was started to ignore a signal, as under
-// nohup(1), and has not requested it since.
+// nohup(1). Ask before [Notify].
 func Ignored(s os.Signal) bool { return signal.Ignored(s) }
