@@ -23,6 +23,7 @@ func TestLanes(t *testing.T) {
 	built, all := build(t, allPrograms()), lanes()
 	shown := &supported{all: all, tallies: map[string]Tally{}}
 	t.Cleanup(func() { // after the last lane
+		shown.repeat(t)
 		if len(shown.tallies) == len(all) { // less by choice, with -run, or each with an error of its own
 			shown.check(t, built.root)
 		}
@@ -187,6 +188,30 @@ func report(t *testing.T, l lane, tally Tally) {
 	if tally.Failed != 0 {
 		t.Errorf("the guest counted %d of %d cases failed", tally.Failed, tally.Cases)
 	}
+}
+
+// repeat logs once more what failed, at the end of a long log.
+func (s *supported) repeat(t *testing.T) {
+	for _, l := range s.all {
+		for _, r := range s.tallies[l.String()].Results {
+			if text := failures(r.Output); r.Status != 0 || text != "" {
+				t.Logf("%s: %s, status %d:\n%s", l, r.Name, r.Status, text)
+			}
+		}
+	}
+}
+
+// failures are the lines that tell of a failed test, each with those before it.
+func failures(output string) string {
+	const before = 12
+	lines, kept, next := strings.SplitAfter(essence(output), "\n"), "", 0
+	for i, line := range lines {
+		if strings.Contains(line, "--- FAIL") || strings.HasPrefix(line, "panic: ") {
+			kept += strings.Join(lines[max(next, i-before):i+1], "")
+			next = i + 1
+		}
+	}
+	return kept
 }
 
 // passedLine is a line of no interest when something failed: progress, what passed, the kernel's messages.
