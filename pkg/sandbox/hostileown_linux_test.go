@@ -151,7 +151,7 @@ func hostileOwn(t *testing.T, c ownCase, own string) {
 	}
 	c.forge(t, filepath.Join(spec.Workspace, own), out)
 	before := everything(t, out, base+"/home", spec.Workspace+"/.git/config", spec.Workspace+"/.git/HEAD")
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	ended := make(chan result, 1)
 	go func() {
@@ -166,7 +166,7 @@ func hostileOwn(t *testing.T, c ownCase, own string) {
 	var r result
 	select {
 	case r = <-ended:
-	case <-time.After(45 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("it hangs")
 	}
 	var refusal *Refusal

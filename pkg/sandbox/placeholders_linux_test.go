@@ -118,7 +118,7 @@ func started(t *testing.T, spec Spec) (release func(), done chan result) {
 		if err != nil {
 			t.Fatalf("it did not start: %v", (<-done).err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("it did not start")
 	}
 	return func() { feed.Close(); out.Close() }, done
@@ -245,7 +245,7 @@ func TestBoundaryChanged(t *testing.T) {
 				var r result
 				select {
 				case r = <-done:
-				case <-time.After(20 * time.Second):
+				case <-time.After(2 * time.Minute):
 					t.Fatal("the run goes on")
 				}
 				if r.err != nil || r.Status != record.StatusSignaled || !strings.Contains(r.Evidence.Reason, "boundary changed") || len(r.Evidence.Denials) == 0 {
@@ -315,7 +315,7 @@ func killedAtAnyMoment(t *testing.T, spec Spec) {
 			if slices.Equal(left, before) && len(inside(t, spec.Workspace)) == 0 {
 				break
 			}
-			if wait == 500 {
+			if wait == 6000 {
 				t.Fatalf("killed after %v ms: files %v, was %v; processes %v", int(after), left, before, inside(t, spec.Workspace))
 			}
 			time.Sleep(10 * time.Millisecond)

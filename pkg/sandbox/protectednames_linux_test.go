@@ -50,7 +50,7 @@ func outOfForce(t *testing.T, dir string, e record.Sandbox, want ...string) {
 func waiting(t *testing.T, text string) Spec {
 	t.Helper()
 	spec := script(t, text)
-	spec.Timeout = 10 * time.Second
+	spec.Timeout = 2 * time.Minute // for a machine under emulation
 	return spec
 }
 

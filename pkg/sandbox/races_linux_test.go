@@ -206,7 +206,7 @@ func hostile(t *testing.T, base string, names []string) (stop func()) {
 	}
 	ended := sync.OnceFunc(func() { cmd.Process.Kill(); cmd.Wait() })
 	t.Cleanup(ended)
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 		if info, err := os.Lstat(paths[0]); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return ended
 		}

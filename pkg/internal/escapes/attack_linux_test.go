@@ -207,12 +207,12 @@ var programs = map[string]func(args []string) error{
 
 // dial sends a word and wants one back.
 func dial(args []string) error {
-	c, err := net.DialTimeout(args[0], args[1], 20*time.Second)
+	c, err := net.DialTimeout(args[0], args[1], time.Minute)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(20 * time.Second))
+	c.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := c.Write([]byte("hello\n")); err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func greet(l net.Listener, word string) {
 	}
 }
 
-// racing tries to connect for so long; swap runs beside it. It fails with ECONNREFUSED when no try came to the host's server and some came to the own one.
+// racing tries to connect for seconds, and for longer where that is no race yet; swap runs beside it. It fails with ECONNREFUSED when no try came to the host's server and some came to the own one.
 func racing(swap func(turn int), connect func(fd int) error) error {
 	var stop atomic.Bool
 	done := make(chan struct{})
@@ -81,7 +81,10 @@ func racing(swap func(turn int), connect func(fd int) error) error {
 	}()
 	defer func() { stop.Store(true); <-done }()
 	mine, refused, other := 0, 0, 0
-	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
+	for began := time.Now(); ; {
+		if took := time.Since(began); took > time.Minute || took > 3*time.Second && mine > 0 && refused > 0 {
+			break
+		}
 		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
 			return err
@@ -254,7 +257,7 @@ func pair(args []string) error {
 
 // await waits until a file is there.
 func await(args []string) error {
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if _, err := os.Lstat(args[0]); err == nil {
 			return nil
 		}
