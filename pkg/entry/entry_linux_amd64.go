@@ -4,6 +4,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"ethos/pkg/entry/nofile"
 	"ethos/pkg/timerslack"
 )
 
@@ -27,7 +28,7 @@ var (
 )
 
 // early runs on the stack that the kernel has made. It returns if the runtime is
-// needed, whose threads then have a higher timer slack.
+// needed, whose threads then have a higher timer slack, and which opens no files.
 //
 // Nothing of the runtime can be used: no memory that is allocated, no goroutine,
 // no panic, no package variable that is initialised by code. TestBeforeTheRuntime
@@ -35,6 +36,7 @@ var (
 func early(stack *int) {
 	try(stack)
 	timerslack.Raise()
+	nofile.Lower()
 }
 
 // try calls [before] and ends the process if that was all. stack points to the

@@ -45,7 +45,7 @@ func needsNoRuntime(t *testing.T, exe string, does []string) {
 	values := map[string]string{"ethos/pkg/statedir.place": lookup, "ethos/pkg/statedir.(*PathBuffer).Sockets": lookup}
 	// The variables that are used; zero is their right value at the start.
 	// fromSlot is only pointed to.
-	variables := regexp.MustCompile(`^(ethos/pkg/entry\.(args|env|tried)|ethos/cmd/ethos-[a-z]+/early\.(buffer|sent)|ethos/pkg/sandbox/kernel/steps\.(preforked|delivery|fromSlot)|ethos/pkg/timerslack\.given|runtime\.writeBarrier|goroutine|thread)$`)
+	variables := regexp.MustCompile(`^(ethos/pkg/entry\.(args|env|tried)|ethos/cmd/ethos-[a-z]+/early\.(buffer|sent)|ethos/pkg/sandbox/kernel/steps\.(preforked|delivery|fromSlot)|ethos/pkg/timerslack\.given|ethos/pkg/entry/nofile\.given|runtime\.writeBarrier|goroutine|thread)$`)
 	from := map[string]string{entryPoint: "the kernel"}
 	for todo := []string{entryPoint}; len(todo) > 0; todo = todo[1:] {
 		f := functions[todo[0]]
@@ -79,7 +79,7 @@ func needsNoRuntime(t *testing.T, exe string, does []string) {
 	if len(does) > 0 {
 		does = append(does, "ethos/pkg/statedir.(*PathBuffer).open")
 	}
-	if slices.ContainsFunc(append(does, "ethos/pkg/entry.before", "ethos/pkg/timerslack.Raise"), missing) {
+	if slices.ContainsFunc(append(does, "ethos/pkg/entry.before", "ethos/pkg/timerslack.Raise", "ethos/pkg/entry/nofile.Lower"), missing) {
 		t.Errorf("only these were found: %v", from)
 	}
 }

@@ -23,7 +23,7 @@ func TestNothingAtStart(t *testing.T) {
 			t.Fatalf("%s: %v: no trace\n%s", program, err, out)
 		}
 		for line := range strings.Lines(string(out)) {
-			if strings.HasPrefix(line, "init ethos/") && !strings.HasPrefix(line, "init ethos/pkg/entry ") || strings.HasPrefix(line, "init main ") {
+			if strings.HasPrefix(line, "init ethos/") && !strings.HasPrefix(line, "init ethos/pkg/entry") || strings.HasPrefix(line, "init main ") {
 				t.Errorf("%s: %s\tmake what its variables need on first use (pkg/lazy), or write it as constants", program, line)
 			}
 		}
