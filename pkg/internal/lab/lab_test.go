@@ -63,3 +63,16 @@ func TestReadTallyTrustsOnlyAFullCount(t *testing.T) {
 		}
 	}
 }
+
+func TestFailures(t *testing.T) {
+	passed := "=== RUN   TestA\n--- PASS: TestA (0.00s)\n[   12.345678] a message of the kernel\n"
+	long := strings.Repeat("    a.txt:1: a line\n", 20)
+	r := Result{Output: passed + long + "    --- FAIL: TestB/c (1.00s)\n--- FAIL: TestB (1.00s)\n" + passed + "panic: test timed out\n" + long + "FAIL\n"}
+	want := strings.Repeat("    a.txt:1: a line\n", 12) + "    --- FAIL: TestB/c (1.00s)\n--- FAIL: TestB (1.00s)\npanic: test timed out\n"
+	if got := r.Failures(); got != want {
+		t.Errorf("%s", got)
+	}
+	if got := (Result{Output: passed + long}).Failures(); got != "" {
+		t.Errorf("nothing failed: %s", got)
+	}
+}

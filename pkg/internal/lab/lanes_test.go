@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -178,11 +177,11 @@ func report(t *testing.T, l lane, tally Tally) {
 		t.Logf("%-18s %6.1f s, status %d, %d passed, %d failed, %d skipped", r.Name, r.Took.Seconds(), r.Status, passed, failed, skipped)
 		switch missing := l.cases[i].missing(r.Output); {
 		case r.Status != 0 || failed > 0:
-			t.Errorf("%s:\n%s", r.Name, essence(r.Output))
+			t.Errorf("%s:\n%s", r.Name, r.Essence())
 		case len(missing) > 0:
-			t.Errorf("%s: did not pass: %s\n%s", r.Name, strings.Join(missing, " "), essence(r.Output))
+			t.Errorf("%s: did not pass: %s\n%s", r.Name, strings.Join(missing, " "), r.Essence())
 		case skipped > 0:
-			t.Log(essence(r.Output))
+			t.Log(r.Essence())
 		}
 	}
 	if tally.Failed != 0 {
@@ -194,36 +193,9 @@ func report(t *testing.T, l lane, tally Tally) {
 func (s *supported) repeat(t *testing.T) {
 	for _, l := range s.all {
 		for _, r := range s.tallies[l.String()].Results {
-			if text := failures(r.Output); r.Status != 0 || text != "" {
+			if text := r.Failures(); r.Status != 0 || text != "" {
 				t.Logf("%s: %s, status %d:\n%s", l, r.Name, r.Status, text)
 			}
 		}
 	}
-}
-
-// failures are the lines that tell of a failed test, each with those before it.
-func failures(output string) string {
-	const before = 12
-	lines, kept, next := strings.SplitAfter(essence(output), "\n"), "", 0
-	for i, line := range lines {
-		if strings.Contains(line, "--- FAIL") || strings.HasPrefix(line, "panic: ") {
-			kept += strings.Join(lines[max(next, i-before):i+1], "")
-			next = i + 1
-		}
-	}
-	return kept
-}
-
-// passedLine is a line of no interest when something failed: progress, what passed, the kernel's messages.
-var passedLine = regexp.MustCompile(`^(=== |--- PASS|\[ *\d+\.\d+\] )`)
-
-// essence is the output of a test program without what passed.
-func essence(output string) string {
-	var kept strings.Builder
-	for line := range strings.Lines(output) {
-		if text := strings.TrimSpace(line); text != "" && !passedLine.MatchString(text) {
-			kept.WriteString(line)
-		}
-	}
-	return kept.String()
 }

@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
+
+	"ethos/pkg/lazy"
 )
 
 // Tally is the parsed output of a guest.
@@ -103,4 +106,37 @@ func (t *Tally) check(plan Plan, counted bool, current *Result) error {
 		}
 	}
 	return nil
+}
+
+// passedLine is a line of no interest when something failed: progress, what passed,
+// the kernel's messages.
+var passedLine = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
+	return regexp.MustCompile(`^(=== |--- PASS|\[ *\d+\.\d+\] )`)
+}}
+
+// Essence is the output of a test program without what passed.
+func (r Result) Essence() string {
+	var kept strings.Builder
+	for line := range strings.Lines(r.Output) {
+		if text := strings.TrimSpace(line); text != "" && !passedLine.Get().MatchString(text) {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}
+
+// Failures are the lines that say which tests failed, or that the program did, each
+// with some lines before it; "" if there are none.
+func (r Result) Failures() string {
+	const before = 12
+	lines := strings.SplitAfter(r.Essence(), "\n")
+	var kept strings.Builder
+	next := 0
+	for i, line := range lines {
+		if strings.Contains(line, "--- FAIL") || strings.HasPrefix(line, "panic: ") {
+			kept.WriteString(strings.Join(lines[max(next, i-before):i+1], ""))
+			next = i + 1
+		}
+	}
+	return kept.String()
 }
