@@ -147,13 +147,15 @@ func (f *Flags) WorkspaceOf(files plan.Files, dir string) string {
 	return filepath.Join(dir, f.Workspace)
 }
 
-// Workspace returns the git work tree that contains a directory, else the directory itself.
+// Workspace returns the git work tree that contains a directory, else the directory itself,
+// also where it is not known which directories are work trees.
 func Workspace(files plan.Files, dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := files.Lstat(filepath.Join(at, ".git")); err == nil {
+		_, err := files.Lstat(filepath.Join(at, ".git"))
+		switch {
+		case err == nil:
 			return at
-		}
-		if at == filepath.Dir(at) {
+		case plan.Doubtful(err) || at == filepath.Dir(at):
 			return dir
 		}
 	}

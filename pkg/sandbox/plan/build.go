@@ -78,10 +78,14 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 		return nil, asRefusal(err)
 	}
 	p, err := b.plan()
-	if err == nil {
-		p.Granted = withMore(spec, files, uid)
+	if err != nil {
+		return nil, asRefusal(err)
 	}
-	return p, err
+	if err := b.files.files.doubt; err != nil {
+		return nil, Refuse(CodeSetup, "mend the file system that it is on, or unmount it: what the command would find there is not known", "%w", err)
+	}
+	p.Granted = withMore(spec, files, uid)
+	return p, nil
 }
 
 func asRefusal(err error) error {

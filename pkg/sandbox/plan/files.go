@@ -91,12 +91,12 @@ type resolvedPath struct {
 // resolver follows symbolic links and caches what it sees, so that a plan is based on one
 // view of the file system.
 type resolver struct {
-	files Files
+	files *heeded
 	seen  map[string]fs.FileInfo
 }
 
 func newResolver(files Files) *resolver {
-	return &resolver{files: files, seen: make(map[string]fs.FileInfo, 256)} // a plan looks at some two hundred
+	return &resolver{files: &heeded{Files: files}, seen: make(map[string]fs.FileInfo, 256)} // a plan looks at some two hundred
 }
 
 // maxLinks is the kernel's MAXSYMLINKS: path_resolution(7).
@@ -167,6 +167,64 @@ func (r *resolver) lstat(path string) (fs.FileInfo, error) {
 		r.seen[path] = info
 	}
 	return info, err
+}
+
+// heeded remembers the first error that leaves a doubt. Planning goes on after many errors
+// as if nothing were there, and [Build] then refuses the plan.
+type heeded struct {
+	Files
+	doubt error
+}
+
+func (h *heeded) heed(err error) {
+	if h.doubt == nil && Doubtful(err) {
+		h.doubt = err
+	}
+}
+
+// Doubtful reports whether an error leaves open what is there. It does not if the command
+// cannot reach the file either, because it has the caller's rights at most, or if the file
+// is not of the kind that was looked for.
+func Doubtful(err error) bool {
+	errno, ok := errors.AsType[syscall.Errno](err)
+	if !ok {
+		return false
+	}
+	switch errno {
+	case syscall.ENOENT, syscall.ENOTDIR, syscall.EACCES, syscall.ELOOP, syscall.ENAMETOOLONG, syscall.EINVAL, syscall.EISDIR, syscall.ENXIO:
+		return false
+	}
+	return true
+}
+
+func (h *heeded) Lstat(path string) (info fs.FileInfo, err error) {
+	info, err = h.Files.Lstat(path)
+	h.heed(err)
+	return info, err
+}
+
+func (h *heeded) Readlink(path string) (content string, err error) {
+	content, err = h.Files.Readlink(path)
+	h.heed(err)
+	return content, err
+}
+
+func (h *heeded) ReadFile(path string) (text []byte, err error) {
+	text, err = h.Files.ReadFile(path)
+	h.heed(err)
+	return text, err
+}
+
+func (h *heeded) ReadResolved(path string) (text []byte, err error) {
+	text, err = h.Files.ReadResolved(path)
+	h.heed(err)
+	return text, err
+}
+
+func (h *heeded) Entries(path string) (list []fs.DirEntry, err error) {
+	list, err = h.Files.Entries(path)
+	h.heed(err)
+	return list, err
 }
 
 func ownerOf(info fs.FileInfo) uint32 {

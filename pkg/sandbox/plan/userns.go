@@ -70,7 +70,7 @@ func (b *builder) closedProc() (list []mount.Mount) {
 		return nil
 	}
 	list = []mount.Mount{{Kind: mount.Closed, Target: "/proc/sys", Why: whyOfMachine}}
-	entries, _ := b.files.files.Entries("/proc") // what cannot be listed needs no mount
+	entries, _ := b.files.files.Entries("/proc") // a doubtful error refuses the plan
 	for _, e := range entries {
 		path := "/proc/" + e.Name()
 		info, err := b.files.lstat(path)
