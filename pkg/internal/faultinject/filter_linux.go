@@ -13,12 +13,13 @@ const controlFD = 200
 
 // Runtime returns the calls of the Go runtime about which the listener need not
 // be asked: those that would only cost time, and those that cannot fail.
-// crypto/rand ends the program when the kernel has no random numbers.
+// crypto/rand ends the program when the kernel has no random numbers, and the
+// runtime when it cannot create its poller.
 func Runtime() []uint32 {
 	return []uint32{
 		unix.SYS_FUTEX, unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_EPOLL_PWAIT, unix.SYS_EPOLL_CTL, unix.SYS_SCHED_YIELD, unix.SYS_MADVISE, unix.SYS_MUNMAP,
 		unix.SYS_GETPID, unix.SYS_GETTID, unix.SYS_GETUID, unix.SYS_GETEUID, unix.SYS_GETGID, unix.SYS_GETEGID, unix.SYS_TGKILL, unix.SYS_RT_SIGRETURN, unix.SYS_CLOCK_GETTIME, unix.SYS_SIGALTSTACK,
-		unix.SYS_EXIT, unix.SYS_EXIT_GROUP, unix.SYS_RESTART_SYSCALL, unix.SYS_UMASK, unix.SYS_GETRANDOM,
+		unix.SYS_EXIT, unix.SYS_EXIT_GROUP, unix.SYS_RESTART_SYSCALL, unix.SYS_UMASK, unix.SYS_GETRANDOM, unix.SYS_EPOLL_CREATE1, unix.SYS_EVENTFD2,
 	}
 }
 

@@ -106,23 +106,35 @@ func (b *builder) locate(files Files) error {
 		}
 		b.home, b.named = p.path, append(b.named, p.links...)
 	}
-	ws, err := b.files.resolve(b.spec.Workspace)
-	if err != nil || !ws.dir {
-		return Refuse(CodeDeclaration, "start it in a directory that exists, or name one with --workspace", "work space %q is not a directory", b.spec.Workspace)
+	ws, err := b.directory("work space", b.spec.Workspace, "start it in a directory that exists, or name one with --workspace")
+	if err != nil {
+		return err
 	}
 	if b.spec.Placed && ws.path != b.spec.Workspace {
 		return Refuse(CodeDeclaration, "name the work space by its path without links; if you did not move it, a command may have put a link in its place",
 			"work space %s resolves to %s", b.spec.Workspace, ws.path)
 	}
 	b.spec.Workspace, b.named = ws.path, append(b.named, ws.links...)
-	dir, err := b.files.resolve(b.spec.Dir)
-	if err != nil || !dir.dir {
-		return Refuse(CodeDeclaration, "start it in a directory that exists", "working directory %q is not a directory", b.spec.Dir)
+	dir, err := b.directory("working directory", b.spec.Dir, "start it in a directory that exists")
+	if err != nil {
+		return err
 	}
 	b.spec.Dir, b.named = dir.path, append(b.named, dir.links...)
 	b.findOwner()
 	b.findOwn()
 	return nil
+}
+
+// directory resolves the path of a directory that must exist.
+func (b *builder) directory(what, path, hint string) (resolvedPath, error) {
+	p, err := b.files.resolve(path)
+	switch {
+	case err != nil:
+		return p, Refuse(CodeDeclaration, hint, "%s %q: %w", what, path, err)
+	case !p.dir:
+		return p, Refuse(CodeDeclaration, hint, "%s %q is not a directory", what, path)
+	}
+	return p, nil
 }
 
 // homeDir returns the caller's HOME, or "/tmp" if HOME is unset, relative or "/".

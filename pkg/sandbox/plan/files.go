@@ -191,7 +191,7 @@ func Doubtful(err error) bool {
 		return false
 	}
 	switch errno {
-	case syscall.ENOENT, syscall.ENOTDIR, syscall.EACCES, syscall.ELOOP, syscall.ENAMETOOLONG, syscall.EINVAL, syscall.EISDIR, syscall.ENXIO:
+	case syscall.ENOENT, syscall.ENOTDIR, syscall.EACCES, syscall.ELOOP, syscall.ENAMETOOLONG, syscall.EISDIR, syscall.ENXIO:
 		return false
 	}
 	return true
