@@ -102,8 +102,8 @@ func TestSessionPlainOutput(t *testing.T) {
 		"sleep 0.02; printf x":                "x",
 		"printf x; sleep 0.02; printf y >&2":  "xy",
 		"printf x; exec >&- 2>&-; sleep 0.02": "x",
-		"(sleep 0.005; printf late; sleep 1) & sleep 0.1": "late",
-		"head -c 300000 /dev/zero | tr '\\0' x":           strings.Repeat("x", 300000),
+		"(sleep 0.005; printf late; >/tmp/late; sleep 1) & until [ -e /tmp/late ]; do sleep 0.01; done; rm /tmp/late": "late",
+		"head -c 300000 /dev/zero | tr '\\0' x": strings.Repeat("x", 300000),
 	} {
 		for range 20 {
 			if out, err := sandboxed(t, l.dir, "run", "--session", "w", "--", "sh", "-c", script).CombinedOutput(); err != nil || string(out) != want {
