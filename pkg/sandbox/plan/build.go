@@ -82,18 +82,21 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 		return nil, asRefusal(err)
 	}
 	if err := b.files.files.doubt; err != nil {
-		return nil, Refuse(CodeSetup, "mend the file system that it is on, or unmount it: what the command would find there is not known", "%w", err)
+		return nil, Refuse(CodeSetup, doubtHint, "%w", err)
 	}
 	p.Granted = withMore(spec, files, uid)
 	return p, nil
 }
 
+// asRefusal gives the error of a lookup a hint.
 func asRefusal(err error) error {
 	if _, ok := err.(*Refusal); ok {
 		return err
 	}
-	return &Refusal{Code: CodeDeclaration, Err: err}
+	return Refuse(CodeDeclaration, doubtHint, "%w", err)
 }
+
+const doubtHint = "mend the file system that it is on, or unmount it: what the command would find there is not known"
 
 // locate resolves the home directory, the work space and the working directory.
 func (b *builder) locate(files Files) error {

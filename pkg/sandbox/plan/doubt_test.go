@@ -3,11 +3,13 @@ package plan
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"ethos/pkg/internal/faketree"
+	"ethos/pkg/sandbox/kernel/mount"
 )
 
 // failing is a tree of which one lookup fails.
@@ -17,9 +19,13 @@ type failing struct {
 	at    int // which of them fails, from 1 on; 0 for none
 	with  syscall.Errno
 	path  string // of the lookup that has failed
+	below string // a directory that the caller may not search, or ""
 }
 
 func (f *failing) fails(op, path string) error {
+	if f.below != "" && strings.HasPrefix(path, f.below+"/") {
+		return &fs.PathError{Op: op, Path: path, Err: syscall.EACCES}
+	}
 	if f.calls++; f.calls != f.at {
 		return nil
 	}
@@ -89,6 +95,23 @@ func TestDoubt(t *testing.T) {
 		}
 		if met < whole.calls/2 {
 			t.Errorf("world %d: only %d of %d refusals name the file", seed, met, whole.calls)
+		}
+	}
+}
+
+// TestUnsearchable: a secret of the system in a directory that the caller may not search
+// refuses no plan.
+func TestUnsearchable(t *testing.T) {
+	w := newWorld(4) // its declarations can be met
+	w.tree.File("/etc/mysql/debian.cnf", "")
+	for _, dir := range []string{"", "/etc/mysql"} {
+		p, err := Build(w.spec, &failing{Tree: w.tree, below: dir}, faketree.User)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hidden := slices.ContainsFunc(p.Mounts, func(m mount.Mount) bool { return m.Target == "/etc/mysql/debian.cnf" && m.Kind == mount.Mask })
+		if hidden != (dir == "") {
+			t.Errorf("%q may not be searched, and hidden is %v", dir, hidden)
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"errors"
 	"io/fs"
 	"slices"
+	"syscall"
 
 	"ethos/pkg/protected"
 	"ethos/pkg/sandbox/kernel/mount"
@@ -94,6 +96,9 @@ func (b *builder) systemRules() error {
 func (b *builder) denyExisting(paths []string, why string) error {
 	for _, path := range paths {
 		p, err := b.files.resolve(path)
+		if errors.Is(err, syscall.EACCES) {
+			continue // in a directory that the command cannot search either
+		}
 		if err != nil {
 			return err
 		}
