@@ -88,16 +88,6 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 	return p, nil
 }
 
-// asRefusal gives the error of a lookup a hint.
-func asRefusal(err error) error {
-	if _, ok := err.(*Refusal); ok {
-		return err
-	}
-	return Refuse(CodeDeclaration, doubtHint, "%w", err)
-}
-
-const doubtHint = "mend the file system that it is on, or unmount it: what the command would find there is not known"
-
 // locate resolves the home directory, the work space and the working directory.
 func (b *builder) locate(files Files) error {
 	b.home = b.homeDir()
@@ -126,18 +116,6 @@ func (b *builder) locate(files Files) error {
 	b.findOwner()
 	b.findOwn()
 	return nil
-}
-
-// directory resolves the path of a directory that must exist.
-func (b *builder) directory(what, path, hint string) (resolvedPath, error) {
-	p, err := b.files.resolve(path)
-	switch {
-	case err != nil:
-		return p, Refuse(CodeDeclaration, hint, "%s %q: %w", what, path, err)
-	case !p.dir:
-		return p, Refuse(CodeDeclaration, hint, "%s %q is not a directory", what, path)
-	}
-	return p, nil
 }
 
 // homeDir returns the caller's HOME, or "/tmp" if HOME is unset, relative or "/".

@@ -154,6 +154,18 @@ func (r *resolver) found(at string, links []string) (resolvedPath, error) {
 	return resolvedPath{path: at, exists: true, dir: info.IsDir(), mode: info.Mode(), owner: ownerOf(info), links: links}, nil
 }
 
+// directory resolves the path of a directory that must exist.
+func (b *builder) directory(what, path, hint string) (resolvedPath, error) {
+	p, err := b.files.resolve(path)
+	switch {
+	case err != nil:
+		return p, Refuse(CodeDeclaration, hint, "%s %q: %w", what, path, err)
+	case !p.dir:
+		return p, Refuse(CodeDeclaration, hint, "%s %q is not a directory", what, path)
+	}
+	return p, nil
+}
+
 // lstat returns nil if the file does not exist.
 func (r *resolver) lstat(path string) (fs.FileInfo, error) {
 	if info, ok := r.seen[path]; ok {

@@ -40,3 +40,16 @@ func AsSetup(err error) error {
 
 // OtherSandboxHint is the hint inside another program's sandbox.
 const OtherSandboxHint = "this runs inside another sandbox: if the hook confines commands, turn the agent's own sandbox off (Codex CLI: sandbox_mode = \"danger-full-access\")"
+
+func asRefusal(err error) error {
+	if _, ok := err.(*Refusal); ok {
+		return err
+	}
+	hint := ""
+	if Doubtful(err) {
+		hint = doubtHint
+	}
+	return Refuse(CodeDeclaration, hint, "%w", err)
+}
+
+const doubtHint = "mend the file system that it is on, or unmount it: what the command would find there is not known"
