@@ -15,6 +15,7 @@ import (
 
 	"ethos/pkg/capability"
 	"ethos/pkg/internal/faultinject"
+	"ethos/pkg/protected"
 	"ethos/pkg/sandbox/control"
 	"ethos/pkg/sandbox/kernel/steps"
 )
@@ -64,6 +65,7 @@ var excuses = []excuse{
 	{"parent", unix.SYS_CAPSET, "", "the thread that judges connections has none to judge, because the injector has the listener"},
 	{"parent", unix.SYS_SIGNALFD4, "", polled},
 	{"parent", unix.SYS_OPENAT, "/proc/self/fd/", polled},
+	{"parent", unix.SYS_READ, "[signalfd]", "protected names are looked up as if something had been created"},
 	{"parent", unix.SYS_READLINKAT, "/proc/self/fd/", "where an open file is: a terminal is not shared, and another file counts as new"},
 	{"parent", unix.SYS_NEWFSTATAT, "/.local/state", "a folder of the state that cannot be looked at is made"},
 	{"parent", unix.SYS_OPENAT, "/.local/state/ethos/", unreadState},
@@ -80,6 +82,10 @@ var excuses = []excuse{
 func excused(call faultinject.Call, errno syscall.Errno, path string) string {
 	if call.Role == "parent" && (errno == syscall.EINTR || errno == syscall.EAGAIN && call.Nr == unix.SYS_OPENAT2) {
 		return "the parent makes a call again that was interrupted, or that is to be made again: openat2(2)"
+	}
+	kept := func(n protected.Name) bool { return strings.HasSuffix(path, "/w/"+n.Path) }
+	if call.Role == "parent" && call.Nr == unix.SYS_OPENAT2 && (strings.HasSuffix(path, "/w/"+ethosDir) || slices.ContainsFunc(protected.Names(), kept)) {
+		return "a protected name that cannot be looked up while init works is looked up again before the command"
 	}
 	for _, e := range excuses {
 		if e.role == call.Role && (e.nr == 0 || e.nr == call.Nr) && strings.Contains(path+"$", e.path) {
