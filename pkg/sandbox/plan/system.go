@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -96,8 +97,9 @@ func (b *builder) systemRules() error {
 func (b *builder) denyExisting(paths []string, why string) error {
 	for _, path := range paths {
 		p, err := b.files.resolve(path)
-		if errors.Is(err, syscall.EACCES) {
-			continue // in a directory that the command cannot search either
+		for errors.Is(err, syscall.EACCES) { // a directory that cannot be searched is hidden itself: its owner can change that
+			path = filepath.Dir(path)
+			p, err = b.files.resolve(path)
 		}
 		if err != nil {
 			return err
