@@ -44,7 +44,7 @@ func init() {
 	switch {
 	case given.soft == 0:
 	case prlimit(&given, &now) != 0 || now.soft != 0:
-		panic("package nofile is initialised after package syscall: the module's path must come before its path")
+		panic(`the limit of open files is not restored: the path of the module must sort before "syscall"`)
 	}
 }
 

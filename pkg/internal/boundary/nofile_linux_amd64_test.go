@@ -35,24 +35,8 @@ func TestOpensNoFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("/bin/sh", "-c", limited, filepath.Join(filepath.Dir(exe), "ethos-decide"))
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Wait()
-	defer in.Close()
-	if _, err := in.Write(record); err != nil {
-		t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(line, `"verdict"`) {
-		t.Fatalf("%q, %v", line, err)
+	if line := answered(t, cmd, string(record)); !strings.Contains(line, `"verdict"`) {
+		t.Fatalf("%q", line)
 	}
 	if list := ofCgroup(t, cmd.Process.Pid); len(list) > 0 {
 		t.Errorf("it has open %v", list)
@@ -62,6 +46,26 @@ func TestOpensNoFiles(t *testing.T) {
 	if err := unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_NOFILE, nil, &soft); err != nil || soft.Max != hard.Max || soft.Cur < hard.Max-1 {
 		t.Errorf("its limit is %+v, %v; that of this test is %+v", soft, err, hard)
 	}
+}
+
+// answered starts a program, which lives until the test ends, and returns its first
+// line of output once it has read text.
+func answered(t *testing.T, cmd *exec.Cmd, text string) string {
+	t.Helper()
+	in, out := waiting(t, cmd)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	if _, err := in.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	out.SetReadDeadline(time.Now().Add(time.Minute)) // this test holds the other end, too
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%q, %v", line, err)
+	}
+	return line
 }
 
 // ofCgroup lists the files of a cgroup that a process has open.
@@ -91,18 +95,8 @@ func TestGivenLimit(t *testing.T) {
 	cmd := sandboxed(t, w.dir)
 	cmd.Args = []string{"/bin/sh", "-c", limited, filepath.Join(filepath.Dir(cmd.Path), "ethos-git"), "cat-file", "--batch"}
 	cmd.Path = "/bin/sh"
-	in, out := waiting(t, cmd)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Wait()
-	defer in.Close()
-	if _, err := in.WriteString("x\n"); err != nil {
-		t.Fatal(err)
-	}
-	out.SetReadDeadline(time.Now().Add(time.Minute)) // this test holds the other end, too
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "x missing\n" {
-		t.Fatalf("%q, %v", line, err)
+	if line := answered(t, cmd, "x\n"); line != "x missing\n" {
+		t.Fatalf("%q", line)
 	}
 	var soft unix.Rlimit
 	if err := unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_NOFILE, nil, &soft); err != nil || soft.Cur != 300 {
