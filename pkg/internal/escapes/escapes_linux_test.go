@@ -92,13 +92,9 @@ func everyCase(t *testing.T, run func(*host, *testing.T, Case)) {
 
 func load(t *testing.T) (cases []Case) {
 	t.Helper()
-	dir := casesDir
-	if os.Getenv(asUser) != "" {
-		dir = os.Getenv(asUser)
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	files, err := filepath.Glob(filepath.Join(casesDir, "*.txt"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("%s: no cases, %v", dir, err)
+		t.Fatalf("%s: no cases, %v", casesDir, err)
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)

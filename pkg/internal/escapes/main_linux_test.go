@@ -3,6 +3,7 @@ package escapes
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,8 +16,8 @@ import (
 	"ethos/pkg/sandbox"
 )
 
-// asUser, set in the environment, says that this is the second run of the tests, as an ordinary user.
-const asUser = "ETHOS_TEST_AS_USER"
+// oneUser, set in the environment, leaves out the second run of the tests, as an ordinary user. It is set in that run, too.
+const oneUser = "ETHOS_TEST_ONE_USER"
 
 // releasedProgram, set in the environment, is ethos-sandbox as it is released.
 const releasedProgram = "ETHOS_TEST_RELEASED"
@@ -35,8 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// twice runs the test's body as the user who runs the tests, and for root once more, as an ordinary user, in a process of its own. That one prints what the
-// tests of its own would, so that a name means the same in both.
+// twice runs the test's body as the user who runs the tests, and for root once more, as an ordinary user, in a process of its own, unless oneUser is set.
+// That one prints what the tests of its own would, so that a name means the same in both.
 func twice(t *testing.T, body func(t *testing.T)) {
 	probetest.Need(t, probetest.UserNS)
 	if os.Geteuid() != 0 {
@@ -44,6 +45,9 @@ func twice(t *testing.T, body func(t *testing.T)) {
 		return
 	}
 	t.Run("root", body)
+	if os.Getenv(oneUser) != "" {
+		return
+	}
 	t.Run("user", func(t *testing.T) {
 		t.Parallel()
 		dir, err := os.MkdirTemp("", "ethos-user-")
@@ -54,16 +58,16 @@ func twice(t *testing.T, body func(t *testing.T)) {
 		exe := filepath.Join(dir, "test")
 		copyFile(t, exe, "/proc/self/exe")
 		mine := filepath.Join(dir, "src")
-		if err := errors.Join(os.Chmod(exe, 0o755), os.MkdirAll(filepath.Join(mine, "pkg/internal/escapes"), 0o755), os.Chmod(dir, 0o777)); err != nil {
+		if err := errors.Join(os.Chmod(exe, 0o755), os.MkdirAll(filepath.Join(mine, "pkg/internal/escapes"), 0o755), os.Mkdir(filepath.Join(mine, "testdata"), 0o755), os.Chmod(dir, 0o777)); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.Command("cp", "-r", casesDir, filepath.Join(mine, "escapes")).CombinedOutput(); err != nil {
+		if out, err := exec.Command("cp", "-r", casesDir, filepath.Join(mine, "testdata")).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 		name, _, _ := strings.Cut(t.Name(), "/")
-		cmd := exec.Command(exe, "-test.run=^"+name+"$/^user$"+only(), "-test.v", "-test.count=1")
+		cmd := exec.Command(exe, "-test.run=^"+name+"$/^user$"+only(), "-test.v", "-test.count=1", fmt.Sprintf("-test.short=%t", testing.Short()))
 		cmd.Dir = filepath.Join(mine, "pkg/internal/escapes")
-		cmd.Env = append(os.Environ(), asUser+"="+filepath.Join(mine, "escapes"), "TMPDIR="+dir, "HOME="+dir)
+		cmd.Env = append(os.Environ(), oneUser+"=1", "TMPDIR="+dir, "HOME="+dir)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
 		out, err := cmd.CombinedOutput()
 		passed := strings.Count(string(out), "--- PASS: "+name+"/user/")
