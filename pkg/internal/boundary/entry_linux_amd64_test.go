@@ -2,6 +2,7 @@ package boundary
 
 import (
 	"debug/elf"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,7 +36,7 @@ func needsNoRuntime(t *testing.T, exe string, does []string) {
 	if at := image.symbolAt(image.Entry); at != entryPoint && at != entryPoint+".abi0" {
 		t.Fatalf("the program starts at %q", at)
 	}
-	functions := image.functions(t, exe)
+	functions := map[string]*code{}
 	// These need nothing that the runtime sets up, or are never reached: slices
 	// have room (TestSendAllocatesNothing), the goroutine of zeros has no limit
 	// of its stack, and the collector is off.
@@ -48,6 +49,9 @@ func needsNoRuntime(t *testing.T, exe string, does []string) {
 	variables := regexp.MustCompile(`^(ethos/pkg/entry\.(args|env|tried)|ethos/cmd/ethos-[a-z]+/early\.(buffer|sent)|ethos/pkg/sandbox/kernel/steps\.(preforked|delivery|fromSlot)|ethos/pkg/timerslack\.given|ethos/pkg/entry/nofile\.given|runtime\.writeBarrier|goroutine|thread)$`)
 	from := map[string]string{entryPoint: "the kernel"}
 	for todo := []string{entryPoint}; len(todo) > 0; todo = todo[1:] {
+		if functions[todo[0]] == nil {
+			maps.Copy(functions, image.functions(t, exe, todo))
+		}
 		f := functions[todo[0]]
 		if f == nil {
 			t.Errorf("%s, called by %s, is not in the program", todo[0], from[todo[0]])
@@ -87,7 +91,8 @@ func needsNoRuntime(t *testing.T, exe string, does []string) {
 // image is a program's file.
 type image struct {
 	*elf.File
-	symbols []elf.Symbol
+	symbols   []elf.Symbol
+	constants map[string]bool // the names of symbols that are constant
 }
 
 func imageOf(t *testing.T, exe string) *image {
@@ -101,7 +106,13 @@ func imageOf(t *testing.T, exe string) *image {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &image{f, symbols}
+	i := &image{f, symbols, map[string]bool{}}
+	for _, s := range symbols {
+		if i.constant(s.Value) {
+			i.constants[s.Name] = true
+		}
+	}
+	return i
 }
 
 // symbolAt returns the symbol that has an address, "" for none.
@@ -140,10 +151,14 @@ var (
 	relative  = regexp.MustCompile(`(-?)(0x[0-9a-f]+)\(IP\)`)
 )
 
-// functions disassembles a program.
-func (i *image) functions(t *testing.T, exe string) map[string]*code {
+// functions disassembles functions of a program.
+func (i *image) functions(t *testing.T, exe string, names []string) map[string]*code {
 	t.Helper()
-	out, err := exec.Command("go", "tool", "objdump", exe).Output()
+	quoted := make([]string, len(names))
+	for at, name := range names {
+		quoted[at] = regexp.QuoteMeta(name)
+	}
+	out, err := exec.Command("go", "tool", "objdump", "-s", `^(`+strings.Join(quoted, "|")+`)(\.abi0)?$`, exe).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,9 +205,7 @@ func (i *image) operands(text, at string, size int) (names []string) {
 			names = append(names, text+" "+i.symbolAt(address))
 		}
 	}
-	return slices.DeleteFunc(names, func(name string) bool {
-		return slices.ContainsFunc(i.symbols, func(s elf.Symbol) bool { return s.Name == name && i.constant(s.Value) })
-	})
+	return slices.DeleteFunc(names, func(name string) bool { return i.constants[name] })
 }
 
 // TestEntry: the programs start whatever their arguments, environment and stack
