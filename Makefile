@@ -18,6 +18,8 @@ export CGO_ENABLED := 0
 
 # More arguments for `go test`, such as TESTFLAGS='-count=1 -run TestX'.
 TESTFLAGS ?=
+# The packages that test and test-all test.
+PACKAGES  ?= ./...
 # How long one package's tests may take, for machines that are slow or busy.
 TESTTIMEOUT ?= 30m
 # How long each fuzz target runs; 3000x is a count of inputs.
@@ -81,12 +83,12 @@ quickstart: build ## run `go vet` on this repository through the whole pipe
 
 .PHONY: test
 test: ## run the tests, with a sample of each suite that takes long: a minute or two
-	@echo "$(GO) test: compiling and running the tests of $$($(GO) list ./... | wc -l) packages"
-	$(GO) test -short -timeout $(TESTTIMEOUT) $(TESTFLAGS) ./...
+	@echo "$(GO) test: compiling and running the tests of $$($(GO) list $(PACKAGES) | wc -l) packages"
+	$(GO) test -short -timeout $(TESTTIMEOUT) $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: test-all
 test-all: ## run all tests, whole
-	$(GO) test -timeout $(TESTTIMEOUT) $(TESTFLAGS) ./...
+	$(GO) test -timeout $(TESTTIMEOUT) $(TESTFLAGS) $(PACKAGES)
 
 # Tests with golden files have a flag -update; those of the lab are written by test-lab.
 .PHONY: update

@@ -18,6 +18,7 @@ import (
 
 	"ethos/pkg/decide"
 	"ethos/pkg/record"
+	"ethos/pkg/shorttest"
 )
 
 // pair builds ethos-decide without CEL and ethos-cel beside it, as they are released, and the
@@ -107,7 +108,7 @@ func TestHandsOver(t *testing.T) {
 		"half a line":       {l[3], l[0][:40]},
 		"large":             {strings.Join(slices.Repeat(l[:3], 40), ""), l[3], strings.Join(slices.Repeat(l, 20), "")},
 	} {
-		for _, args := range [][]string{nil, {"--quiet"}, {"--reply", "claude"}, {"--mode", "auto"}, {"--pack", "git", "--pack", "trust"}} {
+		for _, args := range shorttest.Sample([][]string{nil, {"--quiet"}, {"--mode", "auto"}, {"--reply", "claude"}, {"--pack", "git", "--pack", "trust"}}, 3) {
 			text := strings.Join(input, "")
 			want := runIn(t, filepath.Join(dir, "whole/ethos-decide"), plain, text, args...)
 			got := runIn(t, filepath.Join(dir, "both/ethos-decide"), plain, text, args...)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"ethos/pkg/shorttest"
 )
 
 // built is the directory of the programs under test, made once: ethos-git and its sibling.
@@ -83,7 +85,8 @@ func TestScriptsWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scripts(t, dir, testscript.Params{Files: slices.DeleteFunc(files, func(name string) bool { return filepath.Base(name) == "closed.txtar" })})
+	files = slices.DeleteFunc(files, func(name string) bool { return filepath.Base(name) == "closed.txtar" })
+	scripts(t, dir, testscript.Params{Files: shorttest.Sample(files, 4)})
 }
 
 // scripts runs scripts with the programs of a directory.

@@ -7,11 +7,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ethos/pkg/internal/probetest"
 )
 
 // TestCallsInterrupted: a signal, and output that nobody reads, end a program
 // whose work a session does as they end it otherwise.
 func TestCallsInterrupted(t *testing.T) {
+	probetest.Whole(t)
 	h := hooks(t)
 	event := fmt.Sprintf(bash, h.dir, "rm -rf ~")
 	for _, program := range []struct{ name, flag string }{{"ethos-facts", "--from"}, {"ethos-decide", "--reply"}} {

@@ -3,9 +3,12 @@ package quarantine
 import (
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"ethos/pkg/shorttest"
 )
 
 // honest is what people and agents have git do. None of it is a finding.
@@ -110,8 +113,8 @@ func TestHonest(t *testing.T) {
 	w.sh("set +e\n" + owned + "exit 0\n")
 	w.renewTemplate()
 	lines := strings.Split(honest, "\n")
-	for i := 0; i < len(lines); i += 8 {
-		w.honest(t, lines[i:min(i+8, len(lines))])
+	for _, some := range shorttest.Sample(slices.Collect(slices.Chunk(lines, 8)), 4) {
+		w.honest(t, some)
 	}
 	for round := range rounds {
 		r := rand.New(rand.NewPCG(20251122, uint64(round)))
