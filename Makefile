@@ -18,7 +18,7 @@ export CGO_ENABLED := 0
 
 # More arguments for `go test`, such as TESTFLAGS='-count=1 -run TestX'.
 TESTFLAGS ?=
-# The packages that test and test-all test.
+# The packages whose tests test and test-all run.
 PACKAGES  ?= ./...
 # How long one package's tests may take, for machines that are slow or busy.
 TESTTIMEOUT ?= 30m
@@ -82,7 +82,7 @@ quickstart: build ## run `go vet` on this repository through the whole pipe
 	@echo "SARIF report: $(BUILD)/vet.sarif"
 
 .PHONY: test
-test: ## run the tests, with a sample of each suite that takes long: a minute or two
+test: ## run the tests, with a sample of each suite that takes long: some minutes
 	@echo "$(GO) test: compiling and running the tests of $$($(GO) list $(PACKAGES) | wc -l) packages"
 	$(GO) test -short -timeout $(TESTTIMEOUT) $(TESTFLAGS) $(PACKAGES)
 

@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	serveInside(os.Args) // bubblewrap starts the program by its descriptor, whose name no script knows
+	serveInside(os.Args) // bubblewrap starts the program by its descriptor, so testscript does not know its name
 	testscript.Main(m, map[string]func(){"ethos-sandbox": main, "decided": decidedMain, "sign-gpg": main, "sign-ssh": main})
 }
 

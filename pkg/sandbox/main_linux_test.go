@@ -25,16 +25,13 @@ const (
 	insideTraces = plan.InsideTraces
 )
 
-// oneUser, set in the environment, leaves out the second run of the tests, as an ordinary user. It is set in that run, too.
-const oneUser = "ETHOS_TEST_ONE_USER"
-
 // ordinary is the user that the tests run as once more when they run as root.
 const ordinary = 65534
 
-// twice runs the test's body as the user who runs the tests, and for root once more, as an ordinary user, in a process of its own, unless oneUser is set.
+// twice runs the test's body as the user who runs the tests, and for root once more, as an ordinary user, in a process of its own, unless probetest.OneUser is set.
 func twice(t *testing.T, body func(t *testing.T)) {
 	probetest.Need(t, probetest.UserNS)
-	if os.Getenv(oneUser) != "" || os.Geteuid() != 0 {
+	if os.Getenv(probetest.OneUser) != "" || os.Geteuid() != 0 {
 		body(t)
 		return
 	}
@@ -55,7 +52,7 @@ func twice(t *testing.T, body func(t *testing.T)) {
 			t.Fatal(err)
 		}
 		cmd := exec.Command(exe, "-test.run=^"+strings.Split(t.Name(), "/")[0]+"$", "-test.v", "-test.count=1", fmt.Sprintf("-test.short=%t", testing.Short()))
-		cmd.Env = append(os.Environ(), oneUser+"=1", "TMPDIR="+dir, "HOME="+dir)
+		cmd.Env = append(os.Environ(), probetest.OneUser+"=1", "TMPDIR="+dir, "HOME="+dir)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "--- PASS: "+strings.Split(t.Name(), "/")[0]) {

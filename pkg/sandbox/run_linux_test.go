@@ -158,7 +158,7 @@ func TestFaults(t *testing.T) {
 
 // stride: all calls for the first user, a part of them for the second.
 func stride() int {
-	if os.Getenv(oneUser) != "" && os.Geteuid() != 0 {
+	if os.Getenv(probetest.OneUser) != "" && os.Geteuid() != 0 {
 		return 7
 	}
 	return 1

@@ -151,7 +151,7 @@ var (
 	relative  = regexp.MustCompile(`(-?)(0x[0-9a-f]+)\(IP\)`)
 )
 
-// functions disassembles functions of a program.
+// functions disassembles the named functions of a program, in both of their ABIs.
 func (i *image) functions(t *testing.T, exe string, names []string) map[string]*code {
 	t.Helper()
 	quoted := make([]string, len(names))

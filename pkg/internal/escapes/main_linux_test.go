@@ -16,9 +16,6 @@ import (
 	"ethos/pkg/sandbox"
 )
 
-// oneUser, set in the environment, leaves out the second run of the tests, as an ordinary user. It is set in that run, too.
-const oneUser = "ETHOS_TEST_ONE_USER"
-
 // releasedProgram, set in the environment, is ethos-sandbox as it is released.
 const releasedProgram = "ETHOS_TEST_RELEASED"
 
@@ -36,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// twice runs the test's body as the user who runs the tests, and for root once more, as an ordinary user, in a process of its own, unless oneUser is set.
+// twice runs the test's body as the user who runs the tests, and for root once more, as an ordinary user, in a process of its own, unless probetest.OneUser is set.
 // That one prints what the tests of its own would, so that a name means the same in both.
 func twice(t *testing.T, body func(t *testing.T)) {
 	probetest.Need(t, probetest.UserNS)
@@ -45,7 +42,7 @@ func twice(t *testing.T, body func(t *testing.T)) {
 		return
 	}
 	t.Run("root", body)
-	if os.Getenv(oneUser) != "" {
+	if os.Getenv(probetest.OneUser) != "" {
 		return
 	}
 	t.Run("user", func(t *testing.T) {
@@ -67,7 +64,7 @@ func twice(t *testing.T, body func(t *testing.T)) {
 		name, _, _ := strings.Cut(t.Name(), "/")
 		cmd := exec.Command(exe, "-test.run=^"+name+"$/^user$"+only(), "-test.v", "-test.count=1", fmt.Sprintf("-test.short=%t", testing.Short()))
 		cmd.Dir = filepath.Join(mine, "pkg/internal/escapes")
-		cmd.Env = append(os.Environ(), oneUser+"=1", "TMPDIR="+dir, "HOME="+dir)
+		cmd.Env = append(os.Environ(), probetest.OneUser+"=1", "TMPDIR="+dir, "HOME="+dir)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
 		out, err := cmd.CombinedOutput()
 		passed := strings.Count(string(out), "--- PASS: "+name+"/user/")

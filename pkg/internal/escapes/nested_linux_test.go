@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"ethos/pkg/capability"
+	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 	"ethos/pkg/sandbox/view"
@@ -25,7 +26,7 @@ import (
 // mount namespaces of its own, where it holds every capability: in a run that may
 // make namespaces, and in one that may mount there as well, into a view, where there
 // can be one. What that opens the case says, in its field nested; that is found true.
-// All run for who is one, and a part where oneUser is set.
+// An ordinary user runs all cases, or a part where probetest.OneUser is set.
 func TestEscapesNested(t *testing.T) {
 	cases := shorttest.Sample(load(t), 20)
 	var tried, ran, twins atomic.Int32
@@ -46,7 +47,7 @@ func TestEscapesNested(t *testing.T) {
 			levels = levels[:1]
 		}
 		for i, c := range cases {
-			if part := os.Getenv(oneUser) != ""; part && c.Nested == "" && i%5 != 0 {
+			if part := os.Getenv(probetest.OneUser) != ""; part && c.Nested == "" && i%5 != 0 {
 				continue
 			}
 			if c.As == "root" || slices.Contains(c.Want, Refused) || slices.Contains(c.Flags, "--allow-nested-userns") { // the last are nested already

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ethos/pkg/internal/probetest"
 )
 
 // Test programs of every full lane: the limits, and the attacks.
@@ -159,7 +161,7 @@ func (s standing) escapes() Case {
 }
 
 // onePass keeps tests from running a second time as another user, which is what the next lane does.
-const onePass = "ETHOS_TEST_ONE_USER=1"
+const onePass = probetest.OneUser + "=1"
 
 // limit is a case for the suite in a cgroup of the given kind.
 func (s standing) limit(name, cgroup, tests string) Case {

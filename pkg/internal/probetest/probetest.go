@@ -24,6 +24,10 @@ const (
 	UserNS = "userns" // unprivileged user namespaces
 )
 
+// OneUser is an environment variable. Where it is set, tests that root runs do not run a second time
+// as an ordinary user. That second run has it set, too.
+const OneUser = "ETHOS_TEST_ONE_USER"
+
 // Need skips t, or fails it under ETHOS_REQUIRE, unless every need is met. A need is one of the
 // constants, "command:NAME" or "file:PATH". For other needs with a probe of their own, use
 // [NeedFunc].
