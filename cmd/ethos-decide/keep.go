@@ -15,6 +15,7 @@ import (
 	"ethos/pkg/ceiling"
 	"ethos/pkg/cli"
 	"ethos/pkg/decide"
+	"ethos/pkg/inherited"
 	"ethos/pkg/nospace"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
@@ -199,5 +200,8 @@ func (c *decideCmd) sink() (io.WriteCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a descriptor", c.Records)
 	}
-	return os.NewFile(uintptr(fd), c.Records), nil
+	if f := inherited.File(int(fd), c.Records); f != nil {
+		return f, nil
+	}
+	return nil, fmt.Errorf("descriptor %d is not open", fd)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/inherited"
 )
 
 // callerFlags tie a run to the process that started it.
@@ -36,8 +37,8 @@ func (c *callerFlags) begin() (func(pid int) error, error) {
 	if c.InfoFd == 0 {
 		return nil, nil
 	}
-	to := os.NewFile(uintptr(max(0, c.InfoFd)), "fd:"+strconv.Itoa(c.InfoFd))
-	if _, err := to.Stat(); c.InfoFd < 3 || err != nil {
+	to := inherited.File(c.InfoFd, "fd:"+strconv.Itoa(c.InfoFd))
+	if c.InfoFd < 3 || to == nil {
 		return nil, cli.Errorf(cli.Refused, "open it: ethos-sandbox run --info-fd 3 -- CMD 3>FILE", "--info-fd %d is not an open descriptor above 2", c.InfoFd)
 	}
 	return func(pid int) error {

@@ -16,6 +16,7 @@ import (
 
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
+	"ethos/pkg/inherited"
 	"ethos/pkg/nospace"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
@@ -298,11 +299,10 @@ func (e *evidenceFlags) file() (io.WriteCloser, error) {
 	if err != nil || fd < 3 {
 		return nil, fmt.Errorf("%q is not fd:N with N above 2", e.Evidence)
 	}
-	f := os.NewFile(uintptr(fd), e.Evidence)
-	if _, err := f.Stat(); err != nil {
-		return nil, err
+	if f := inherited.File(fd, e.Evidence); f != nil {
+		return f, nil
 	}
-	return f, nil
+	return nil, fmt.Errorf("descriptor %d is not open", fd)
 }
 
 // report writes the result as one line of JSON.

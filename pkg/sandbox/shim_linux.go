@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ethos/pkg/flagfield"
+	"ethos/pkg/inherited"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/boundary"
 	"ethos/pkg/sandbox/kernel/steps"
@@ -64,7 +65,10 @@ func shimRun(args []string, signals <-chan os.Signal) (out Outcome, err error) {
 	var evidence *os.File
 	if number, is := strings.CutPrefix(c.Evidence, "fd:"); is {
 		if fd, err := strconv.Atoi(number); err == nil {
-			evidence = os.NewFile(uintptr(fd), "evidence")
+			evidence = inherited.File(fd, "evidence")
+		}
+		if evidence == nil {
+			return out, &Refusal{Code: CodeDeclaration, Err: fmt.Errorf("the evidence's descriptor %s is not open", number)}
 		}
 	}
 	defer func() {

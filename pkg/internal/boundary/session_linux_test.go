@@ -621,7 +621,9 @@ func TestSessionHostileClients(t *testing.T) {
 	if stopped.Stdout, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
 		t.Fatal(err)
 	}
-	_, stopped.Stderr, err = os.Pipe() // nobody reads it
+	unread, full, err := os.Pipe()
+	defer unread.Close() // without it the command would end
+	stopped.Stderr = full
 	stopped.Args = append(stopped.Args[:len(stopped.Args)-1], "sh", "-c", "yes >&2")
 	if err := errors.Join(err, stopped.Start()); err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 // A layer is a set of packages that may import those of the layers before it, and none of its own.
 // Folders match with everything below them; the longest match counts.
 var layers = [][]string{
-	{"pkg/lazy", "pkg/nearest", "pkg/random", "pkg/shorttest", "pkg/signals", "pkg/timerslack"},
+	{"pkg/inherited", "pkg/lazy", "pkg/nearest", "pkg/random", "pkg/shorttest", "pkg/signals", "pkg/timerslack"},
 	{"pkg/printable"},
 	{"pkg/record"},
 	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/flagfield", "pkg/nospace", "pkg/agent", "pkg/protected", "pkg/quantity", "pkg/services", "pkg/snippet", "pkg/egress/rule"},

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/capability"
+	"ethos/pkg/inherited"
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
@@ -41,7 +42,7 @@ func (c *stdio) prepare() error {
 		if err := checkStream(c.Plan, fd); err != nil {
 			return err
 		}
-		if fd <= 2 && (fd != i || closesOnExec(fd)) {
+		if fd <= 2 && (fd != i || !inherited.Has(fd)) {
 			dup, err := unix.Dup(fd)
 			if err != nil {
 				return fmt.Errorf("duplicate descriptor %d: %w", fd, err)
@@ -61,9 +62,8 @@ func (c *stdio) prepare() error {
 }
 
 // checkDeclared refuses a declared descriptor that this process did not inherit.
-// Descriptors that it opened itself are close-on-exec and not for anyone else.
 func checkDeclared(p *plan.Plan, fd int) error {
-	if fd <= 2 || closesOnExec(fd) {
+	if fd <= 2 || !inherited.Has(fd) {
 		return plan.Refuse(plan.CodeDeclaration, "start ethos-sandbox with it open, as in ethos-sandbox run --fd 3 -- COMMAND 3<FILE", "descriptor %d was not inherited, or is not above 2", fd)
 	}
 	return checkStream(p, fd)
@@ -97,12 +97,6 @@ func (c *stdio) Steps(at Phase, p *Program) {
 
 func closeRange(from int, to uint32) steps.Step {
 	return step("descriptors", "close_range", unix.SYS_CLOSE_RANGE, "", steps.Int(from), steps.Int(to), steps.Int(unix.CLOSE_RANGE_CLOEXEC))
-}
-
-// closesOnExec reports whether execve(2) would close a descriptor.
-func closesOnExec(fd int) bool {
-	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
-	return err != nil || flags&unix.FD_CLOEXEC != 0
 }
 
 func (c *stdio) Close() {

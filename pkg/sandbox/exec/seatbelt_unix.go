@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/inherited"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/sandbox/seatbelt"
@@ -95,7 +96,7 @@ func (r *seatbeltRun) possible() error {
 		}
 	}
 	for _, fd := range r.plan.Descriptors {
-		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); fd <= 2 || err != nil || flags&unix.FD_CLOEXEC != 0 {
+		if fd <= 2 || !inherited.Has(fd) {
 			return plan.Refuse(plan.CodeDeclaration, "start ethos-sandbox with it open: COMMAND 3<FILE", "descriptor %d was not inherited, or is not above 2", fd)
 		}
 	}
