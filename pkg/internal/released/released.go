@@ -4,18 +4,24 @@
 package released
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 )
 
 // Root is the root of the module, for a test in a folder of pkg/internal.
 const Root = "../../.."
 
+// shared is where go build finds what it has linked for another test, below Root.
+const shared = "build/released"
+
 // Build builds the programs into a directory with packaging/build. The variables
-// are added to its environment.
+// are added to its environment. Without variables it copies them from a folder that
+// tests share, so that only what has changed is linked again.
 //
 // It reads the folders of the sources, so that go test notices when one has
 // changed and does not repeat an earlier result.
@@ -25,6 +31,49 @@ func Build(dir string, variables ...string) error {
 		if err != nil {
 			return err
 		}
+	}
+	if len(variables) > 0 {
+		return build(dir, variables...)
+	}
+	from := filepath.Join(Root, shared)
+	unlock, err := lock(from)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return build(dir) // the sources are another user's
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := build(from); err != nil {
+		return err
+	}
+	// Another process copies: a fork of this one would keep a program open for writing,
+	// and execve(2) fails with ETXTBSY.
+	if out, err := exec.Command("cp", "-r", from+"/.", dir).CombinedOutput(); err != nil {
+		return fmt.Errorf("copy the programs: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// lock makes a folder, and waits until no other test builds into it.
+func lock(folder string) (unlock func() error, err error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(folder+".lock", os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f.Close, nil
+}
+
+func build(dir string, variables ...string) error {
+	dir, err := filepath.Abs(dir) // packaging/build goes to Root
+	if err != nil {
+		return err
 	}
 	cmd := exec.Command(filepath.Join(Root, "packaging/build"), dir, "-trimpath")
 	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), variables...)
