@@ -110,7 +110,7 @@ func corpusCalls(t *testing.T) (calls []kase) {
 // record, decision, messages and status.
 func TestWithinDecidesAlike(t *testing.T) {
 	b := newBuilds(t)
-	calls := shorttest.Sample(append(readCases(t), corpusCalls(t)...), 16)
+	calls := shorttest.Sample(append(readCases(t), corpusCalls(t)...), 48)
 	for _, k := range calls {
 		b.lab.configure(k.settings)
 		b.same(k.where, b.lab.fill(k.env), b.lab.fill(k.args)...)

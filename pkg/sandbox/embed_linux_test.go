@@ -305,6 +305,7 @@ func TestWithExecPath(t *testing.T) {
 
 // TestShimAndProgram: the boundary is the same, whichever program makes it.
 func TestShimAndProgram(t *testing.T) {
+	probetest.Whole(t)
 	probetest.Need(t, "command:go")
 	s, work := box(t)
 	dir := t.TempDir()

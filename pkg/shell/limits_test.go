@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"ethos/pkg/record"
+	"ethos/pkg/shorttest"
 )
 
 // TestHostile gives the analysis texts that are made to be expensive. It must end, say the same twice, fit into a record
 // line, and name what it left out.
 func TestHostile(t *testing.T) {
-	for _, s := range hostile(1 << 15) {
+	for _, s := range hostile(shorttest.Count(1<<15, 4)) {
 		t.Run(s.name, func(t *testing.T) {
 			a := Analyze(s.script, caseOptions)
 			if b := Analyze(s.script, caseOptions); !reflect.DeepEqual(a, b) {

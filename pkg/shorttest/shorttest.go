@@ -1,12 +1,25 @@
-// Package shorttest reduces a test's cases to a sample in a short run: `make
-// test` sets the flag -short, `make test-all` runs everything.
+// Package shorttest reduces a suite to a few tests, and a test's cases to a
+// sample, in a short run: `make test` sets the flag -short, `make test-all` runs
+// everything.
 package shorttest
 
 import (
+	"flag"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 )
+
+// Only makes a short run execute these tests alone, for the TestMain of a suite
+// that starts programs. A command line that chooses tests itself has its way:
+// `go test -short -run .` runs all of them, each with its sample.
+func Only(tests ...string) {
+	flag.Parse()
+	if run := flag.Lookup("test.run"); testing.Short() && run.Value.String() == "" {
+		_ = run.Value.Set("^(" + strings.Join(tests, "|") + ")$") // a string takes every value
+	}
+}
 
 // Sample returns all of cases, or in a short run the first of every each cases.
 func Sample[T any](cases []T, each int) []T {
@@ -18,6 +31,14 @@ func Sample[T any](cases []T, each int) []T {
 		some = append(some, cases[i])
 	}
 	return some
+}
+
+// Count returns n, or in a short run the each-th part of it, at least 1.
+func Count(n, each int) int {
+	if testing.Short() {
+		return max(1, n/each)
+	}
+	return n
 }
 
 // SampleMap is like [Sample], in the order of the keys.

@@ -16,6 +16,7 @@ import (
 	"ethos/pkg/facts"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/record"
+	"ethos/pkg/shorttest"
 )
 
 // machine is where commands were recorded, and a clone of it elsewhere. What it was recorded in is gone.
@@ -151,7 +152,7 @@ func depends(command string) bool {
 // TestHonest: what was recorded of a command follows elsewhere from the commit alone.
 func TestHonest(t *testing.T) {
 	m, away := newMachine(t, ":", facts.Options{})
-	commands := slices.Concat(corpus(t), gitCorpus(t), own)
+	commands := shorttest.Sample(slices.Concat(corpus(t), gitCorpus(t), own), 5)
 	actors := []record.Actor{{}, {Agent: "claude", Mode: record.ModeAuto}, {Mode: record.ModeVerify, Parent: &record.Parent{Mode: record.ModeVerify}}}
 	var lines []*record.Line
 	for _, command := range commands {
@@ -170,7 +171,7 @@ func TestHonest(t *testing.T) {
 			refused++
 		}
 	}
-	if t.Logf("%d of %d depend on the repository", refused, len(lines)); refused > len(lines)/100 || len(lines) < 5000 {
+	if t.Logf("%d of %d depend on the repository", refused, len(lines)); refused > len(lines)/100 || len(lines) < shorttest.Count(5000, 5) {
 		t.Error("that is too many")
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/session/dial"
+	"ethos/pkg/shorttest"
 )
 
 // hooked is a session whose processes do what the programs of a hook would do.
@@ -236,7 +237,7 @@ func TestCalls(t *testing.T) {
 		return func(c *exec.Cmd) { c.Env = append(slices.Clone(env), c.Env...) } // of two the first counts
 	}
 	event := func(command string) string { return fmt.Sprintf(bash, h.dir, command) }
-	for _, c := range []struct {
+	for _, c := range shorttest.Sample([]struct {
 		name   string
 		event  string
 		change func(*exec.Cmd)
@@ -263,7 +264,7 @@ func TestCalls(t *testing.T) {
 		{name: "own policies, broken", event: fmt.Sprintf(bash, other, "ls -la"), change: in(other), before: func() error { return os.WriteFile(own, []byte("policies: ["), 0o644) }},
 		{name: "without them again", event: fmt.Sprintf(bash, other, "ls -la"), change: in(other), before: func() error { return os.Remove(own) }},
 		{name: "no program", event: event("ls"), change: with("PATH=/none")},
-	} {
+	}, 2) {
 		t.Run(c.name, func(t *testing.T) {
 			h := &hooked{&lodge{t, h.dir}, h.folder}
 			if c.before != nil {

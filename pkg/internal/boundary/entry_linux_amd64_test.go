@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ethos/pkg/internal/probetest"
 )
 
 // entryPoint is where the kernel starts the programs that are released.
@@ -20,6 +22,7 @@ const entryPoint = "ethos/pkg/entry.entry"
 // function that can be called allocates memory, meets the scheduler, reads what
 // code initialises, or calls what is not known here.
 func TestBeforeTheRuntime(t *testing.T) {
+	probetest.Whole(t)
 	exe, err := program()
 	if err != nil {
 		t.Fatal(err)

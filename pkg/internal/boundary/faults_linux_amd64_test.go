@@ -19,6 +19,7 @@ import (
 	"ethos/pkg/internal/faultinject"
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/internal/textdelta"
+	"ethos/pkg/shorttest"
 )
 
 // faultHelper, set in the environment, makes this process the one that runs the
@@ -91,7 +92,7 @@ func TestPreforkFaults(t *testing.T) {
 		return
 	}
 	probetest.Need(t, probetest.UserNS, "command:unshare", "command:mount")
-	for _, c := range faultCases {
+	for _, c := range shorttest.Sample(faultCases, 3) {
 		t.Run("network "+c.network, func(t *testing.T) {
 			if os.Geteuid() != 0 {
 				tryFaults(t, c, nil)

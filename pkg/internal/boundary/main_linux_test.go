@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ethos/pkg/internal/released"
+	"ethos/pkg/shorttest"
 )
 
 // lackWord as the first argument makes this binary take something away before it becomes another program; see lack.
@@ -29,6 +30,12 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "lacking:", withLacks(os.Args[2:]))
 		os.Exit(2)
 	}
+	shorttest.Only(
+		"TestEntry", "TestPrefork", "TestPreforkInherits", "TestPreforkEnds", "TestClosedStreams", "TestKilled", "TestTerminated", "TestAlone",
+		"TestFull", "TestTimerSlack", "TestCallsConfined", "TestCallsFail", "TestSessionIsOneBoundary", "TestSessionCommandCannotWrite",
+		"TestSessionCommandCannotRead", "TestSessionCommandHasNoNetwork", "TestSessionIsHidden", "TestSessionEnds", "TestSessionPlain",
+		"TestWorkerLines", "TestWorkerBoundary", "TestRequire", "TestRootWithoutCapabilities",
+	)
 	status := m.Run()
 	os.RemoveAll(built)
 	os.Exit(status)

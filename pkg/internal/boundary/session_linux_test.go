@@ -521,6 +521,7 @@ func TestSessionClients(t *testing.T) {
 // mounts and memory after many commands than after a few.
 // ETHOS_TEST_SESSION_COMMANDS says how many.
 func TestSessionDoesNotGrow(t *testing.T) {
+	probetest.Whole(t)
 	l := hooks(t).lodge // everything that it starts has started
 	n := rounds(t, "ETHOS_TEST_SESSION_COMMANDS", 150)
 	pid := l.status().PID

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ethos/pkg/shorttest"
 )
 
 // TestSessionPlain: a command without flags, which is requested before the
@@ -105,7 +107,7 @@ func TestSessionPlainOutput(t *testing.T) {
 		"(sleep 0.005; printf late; >/tmp/late; sleep 1) & until [ -e /tmp/late ]; do sleep 0.01; done; rm /tmp/late": "late",
 		"head -c 300000 /dev/zero | tr '\\0' x": strings.Repeat("x", 300000),
 	} {
-		for range 20 {
+		for range shorttest.Count(20, 5) {
 			if out, err := sandboxed(t, l.dir, "run", "--session", "w", "--", "sh", "-c", script).CombinedOutput(); err != nil || string(out) != want {
 				t.Errorf("%q: %v, %d bytes: %.100q", script, err, len(out), out)
 				break

@@ -41,6 +41,7 @@ func bundled(t *testing.T) (*machine, signing) {
 
 // TestBundles: a bundle that a trusted key signed is in force, whole, as root's, and nothing else is; what was there is kept.
 func TestBundles(t *testing.T) {
+	probetest.Whole(t)
 	m, ours := bundled(t)
 	const state = "ethos-decide ceiling; ls -A /etc/ethos /etc/ethos/policy.d; sha256sum /etc/ethos/*"
 	refused := func(name, script string, status int, has string) {
@@ -235,6 +236,7 @@ func TestCeilingIsOne(t *testing.T) {
 
 // TestRequiredExport: a call that an agent wants to make does not pass while records that are older than allowed were not sent.
 func TestRequiredExport(t *testing.T) {
+	probetest.Whole(t)
 	m := newMachine(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
 	defer server.Close()

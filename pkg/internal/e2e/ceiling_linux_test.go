@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/shorttest"
 )
 
 const (
@@ -118,7 +119,7 @@ func TestCeiling(t *testing.T) {
 
 	const denied = `"verdict":"deny"`
 	deploy := "ethos-facts -c deploy | ethos-decide"
-	for name, c := range map[string]struct {
+	for name, c := range shorttest.SampleMap(map[string]struct {
 		script string
 		status int
 		has    string
@@ -177,7 +178,7 @@ func TestCeiling(t *testing.T) {
 		"a user namespace":               {"unshare -Ur bash -c '" + deploy + "'", 1, denied},
 		"one with another /etc":          {"mkdir -p e; unshare -Urm bash -c 'mount --bind e /etc && ethos-facts -c true | ethos-decide' >o && ethos-sandbox <o", 1, "decision.ceiling"},
 		"one with another /etc, allowed": {"unshare -Urm bash -c 'mount --bind e /etc && ethos-facts -c deploy | ethos-decide' | grep -c sha256:.*ceiling", 1, "0"},
-	} {
+	}, 4) {
 		o := m.user(c.script)
 		if c.status >= 0 && o.status != c.status || !strings.Contains(o.stdout+o.stderr, c.has) {
 			t.Errorf("%s: wanted status %d and %q: %v", name, c.status, c.has, o)
@@ -189,7 +190,7 @@ func TestCeiling(t *testing.T) {
 func TestCeilingIsRoots(t *testing.T) {
 	m := newMachine(t)
 	all := []string{"ethos-facts -c true", "ethos-facts -c true | ethos-decide", "ethos-sandbox run -- true", "ethos-decide ceiling"}
-	for name, c := range map[string]struct{ prepare, has string }{
+	for name, c := range shorttest.SampleMap(map[string]struct{ prepare, has string }{
 		"others write the directory": {`chmod 777 "$ETC/ethos"`, "chmod go-w /etc/ethos"},
 		"others write the file":      {`chmod 666 "$ETC/ethos/ceiling.yaml"`, "chmod go-w /etc/ethos/ceiling.yaml"},
 		"others write /etc":          {`chmod 777 "$ETC"`, "chmod go-w /etc"},
@@ -203,7 +204,7 @@ func TestCeilingIsRoots(t *testing.T) {
 		"an empty file":              {`: >"$ETC/ethos/ceiling.yaml"`, "version: 1"},
 		"a path of the user's":       {`printf 'version: 1\ncapabilities: {deny_read_paths: [~/x]}\n' >"$ETC/ethos/ceiling.yaml"`, "depends on a variable of the user's"},
 		"a directory nobody reads":   {`chmod 700 "$ETC/ethos"`, "permission denied"},
-	} {
+	}, 4) {
 		m.shell(`cp -a "$ETC/ethos" "$ETC/kept"; ` + c.prepare).mustSucceed(t)
 		if o := m.user(strings.Join(all, " && exit 9; ") + " && exit 9"); o.status == 0 || o.status == 9 || strings.Count(o.stderr, c.has) < len(all) {
 			t.Errorf("%s: not refused by each for %q: %v", name, c.has, o)
@@ -219,6 +220,7 @@ func TestCeilingIsRoots(t *testing.T) {
 
 // TestCeilingTime: the time of a command is bounded in a session as outside of one, where the session bounds nothing itself.
 func TestCeilingTime(t *testing.T) {
+	probetest.Whole(t)
 	m := newMachine(t)
 	m.write(m.etc+"/ethos/ceiling.yaml", "version: 1\ncapabilities: {timeout_seconds: 1}\n")
 	o := m.user(`ethos-sandbox session start --name s && ethos-sandbox shell --undecided --session s -c 'sleep 60'; s=$?; ethos-sandbox session end s; exit $s`)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"ethos/pkg/internal/released"
+	"ethos/pkg/shorttest"
 )
 
 var programs = []string{"ethos-facts", "ethos-decide", "ethos-sandbox", "ethos-trace", "ethos-git"}
@@ -24,6 +25,14 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	shorttest.Only(
+		"TestReadme", "TestMatches", "TestReadmeRecipes", "TestManuals", "TestEveryProgramAnswers", "TestNothingAtStart", "TestOwnVet",
+		"TestVetFindingReachesTheReport", "TestDenialNamesPolicyAndRemedy", "TestEditedRecordDoesNotRun", "TestEditedVerdictDoesNotRun",
+		"TestUndecidedRecordDoesNotRun", "TestUnknownMembersPassEveryStage", "TestNothingIsLeftInTheWorkspace", "TestEmptyInputIsNotAllowed",
+		"TestErrorsTravel", "TestReaderGoesAway", "TestRecipes", "TestConfinedOnce", "TestConfinedAgent", "TestWorkSpaceStays", "TestHookRecords",
+		"TestNamedSession", "TestShellDecides", "TestHostileClone", "TestTrustedClone", "TestTighten", "TestMCPRun", "TestProve", "TestBesideARun",
+		"TestNothingOfTheHost",
+	)
 	m.Run()
 	os.RemoveAll(built)
 }

@@ -179,6 +179,7 @@ func TestMCPQuestions(t *testing.T) {
 
 // TestMCPCancel: a call that the client gives up ends the command.
 func TestMCPCancel(t *testing.T) {
+	probetest.Whole(t)
 	c := connectMCP(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/shorttest"
 )
 
 // originSteps are what the test below has an agent do. agent runs a call as its hook answers it, verdict says what is decided of one.
@@ -28,7 +29,7 @@ sleep 0.05
 // and runs what came of it, through the real programs.
 func TestOriginEndToEnd(t *testing.T) {
 	probetest.Need(t, probetest.UserNS, "command:jq", "command:make", "command:git")
-	for name, script := range map[string]string{
+	for name, script := range shorttest.SampleMap(map[string]string{
 		"a script, and its review": `is 'allow ' 'bash x.sh'
 			agent 'make fetch'
 			is "$ask" 'bash x.sh'; is "$ask" './x.sh'; is "$ask" 'source x.sh'; is 'allow ' 'cat x.sh'; is 'allow ' 'bash clean.sh'; is 'allow ' 'make fetch'
@@ -50,7 +51,7 @@ func TestOriginEndToEnd(t *testing.T) {
 			is "$ask" 'bash x.sh'; ethos-sandbox session end reaching; is "$ask" 'bash x.sh'; echo date > later.sh; is 'allow ' 'bash later.sh'`,
 		"no confined command sees what is remembered": `agent 'make fetch'; ! ethos-sandbox run -- ls "$XDG_STATE_HOME/ethos/reached" 2>/dev/null; is "$ask" 'bash x.sh'`,
 		"nothing is remembered":                       `agent 'make fetch'; rm -r "$XDG_STATE_HOME/ethos/reached"; is 'allow ' 'bash x.sh'; event 'bash x.sh' | ethos-facts --from claude | grep -q '"origin"' && exit 1; true`,
-	} {
+	}, 3) {
 		t.Run(name, func(t *testing.T) {
 			s := newSession(t)
 			s.env = append(s.env, "XDG_STATE_HOME="+t.TempDir())

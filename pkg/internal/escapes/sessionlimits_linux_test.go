@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/capability"
+	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 	"ethos/pkg/shorttest"
@@ -144,6 +145,7 @@ func (r said) control(name string) record.Control {
 
 // TestSessionLimits: what limits one command of a session ends it as a whole, whatever it does to leave, and nothing else.
 func TestSessionLimits(t *testing.T) {
+	probetest.Whole(t)
 	twice(t, func(t *testing.T) {
 		s := startShared(t)
 		t.Logf("in the cgroup %q", s.group())

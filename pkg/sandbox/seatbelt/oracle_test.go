@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ethos/pkg/internal/faketree"
+	"ethos/pkg/internal/probetest"
 	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/shorttest"
 )
@@ -220,6 +221,7 @@ func TestOracle(t *testing.T) {
 
 // TestOracleBites takes single rules and filters out of a profile, and puts denies before allows. Each time the comparison must notice.
 func TestOracleBites(t *testing.T) {
+	probetest.Whole(t)
 	p := build(t, func(tree faketree.Tree, s *plan.Spec) {
 		repository(tree)
 		s.DenyReadPaths, s.DenyWritePaths, s.DenyExecPaths = []string{"secret", "new/first"}, []string{"src/kept"}, []string{"src"}

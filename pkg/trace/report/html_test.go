@@ -257,6 +257,7 @@ func TestBrowser(t *testing.T) {
 // TestScreenshots takes a picture in either scheme, and looks whether it is one: the scheme's background, and more than that. With the flag
 // -screenshots the pictures are kept for people.
 func TestScreenshots(t *testing.T) {
+	probetest.Whole(t)
 	probetest.Need(t, "command:chromium")
 	dir := *screenshots
 	if dir == "" {
