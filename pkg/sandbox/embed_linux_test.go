@@ -27,6 +27,7 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 	"ethos/pkg/sandbox/kernel/landlock"
+	"ethos/pkg/shorttest"
 )
 
 // nestedWord has this binary make a boundary where none can be had.
@@ -39,6 +40,16 @@ func TestMain(m *testing.M) {
 		fmt.Println(err)
 		return
 	}
+	shorttest.Only(
+		"TestRun", "TestVerify", "TestVerifyNamespaces", "TestVerifyEgress", "TestFaults", "TestNotFound", "TestOutput", "TestKilled",
+		"TestCancel", "TestLost", "TestProfiles", "TestPolicy", "TestProfilesInDocs", "TestAPI", "TestRequire", "TestMask", "TestPlantedProgram",
+		"TestSubmounts", "TestDeniedBelowFile", "TestInitAlone", "TestInitDescriptors", "TestSecurebits", "TestMachineInside", "TestEgress",
+		"TestEgressPorts", "TestPublish", "TestLandlockBackend", "TestLandlockAlone", "TestBwrapBackend", "TestNoBackend", "TestSession",
+		"TestSessionNetwork", "TestSessionKill", "TestSessionRefusals", "TestSessionTerminal", "TestGitSettings", "TestGitSettingsNarrowed",
+		"TestGitSigning", "TestPlaceholders", "TestSharedCaches", "TestPool", "TestOwner", "TestOwnerAttacks", "TestOwnerGit",
+		"TestViewIsThrownAway", "TestViewForgery", "TestObserverSees", "TestWrap", "TestWrapRefuses", "TestProofReachesNothing",
+		"TestHostileOutput", "TestNeverLockedOut", "TestHostileOwn", "TestSwaps", "ExampleNew", "ExampleSandbox_Run",
+	)
 	os.Exit(m.Run())
 }
 

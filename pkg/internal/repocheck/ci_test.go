@@ -58,6 +58,43 @@ func TestRaceless(t *testing.T) {
 	}
 }
 
+// TestNamedTestsExist holds that the tests exist which a short run has of a suite,
+// and those which .ci/run runs whole.
+func TestNamedTestsExist(t *testing.T) {
+	tr := load(t)
+	tests := map[string][]string{}
+	for _, s := range tr.sources {
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && s.test {
+				tests[s.dir] = append(tests[s.dir], f.Name.Name)
+			}
+		}
+	}
+	short := tr.calls("shorttest", "Only")
+	for _, p := range short {
+		for _, name := range stated(p.call) {
+			if !slices.Contains(tests[p.dir], name) {
+				t.Errorf("%s: shorttest.Only names %s, which is no test there", p.path, name)
+			}
+		}
+	}
+	script := tr.read(t, ".ci/run")
+	roots := regexp.MustCompile(`(?m)^readonly roots='\^\((.*)\)\$'$`).FindStringSubmatch(script)
+	packages := regexp.MustCompile(`make test-all PACKAGES='(.*?)'`).FindStringSubmatch(script)
+	if roots == nil || packages == nil || len(short) == 0 {
+		t.Fatal("wanted calls of shorttest.Only and, in .ci/run, the tests that only root runs")
+	}
+	var there []string
+	for _, dir := range strings.Fields(packages[1]) {
+		there = append(there, tests[strings.TrimPrefix(dir, "./")]...)
+	}
+	for _, name := range strings.Split(roots[1], "|") {
+		if !slices.ContainsFunc(there, regexp.MustCompile("^"+name+"$").MatchString) {
+			t.Errorf(".ci/run: no test is %s", name)
+		}
+	}
+}
+
 // TestTwoCommandStart holds that the first code block of the README is what continuous integration runs.
 func TestTwoCommandStart(t *testing.T) {
 	tr := load(t)
@@ -114,6 +151,7 @@ func (tr *tree) needs() []string {
 	return slices.Compact(needs)
 }
 
+// stated are the arguments that are texts, or constants of probetest.
 func stated(call *ast.CallExpr) []string {
 	var needs []string
 	for _, argument := range call.Args {
