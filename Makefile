@@ -82,7 +82,7 @@ quickstart: build ## run `go vet` on this repository through the whole pipe
 	@echo "SARIF report: $(BUILD)/vet.sarif"
 
 .PHONY: test
-test: ## run the tests, with a sample of each suite that takes long: some minutes
+test: ## run the tests, a part of each suite that takes long: some minutes
 	@echo "$(GO) test: compiling and running the tests of $$($(GO) list $(PACKAGES) | wc -l) packages"
 	$(GO) test -short -timeout $(TESTTIMEOUT) $(TESTFLAGS) $(PACKAGES)
 

@@ -266,7 +266,7 @@ func TestOracle(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("ETHOS_TEST_PLANTS")); err == nil {
 		count = n
 	} else if testing.Short() {
-		count = 12
+		count = 6
 	}
 	seed := uint64(20251122)
 	if n, err := strconv.ParseUint(os.Getenv("ETHOS_TEST_SEED"), 10, 64); err == nil {
@@ -315,6 +315,7 @@ func told(found []Finding) string {
 // TestOracleBites: without the quarantine each kind of plant does something, so
 // that one that survives would be seen.
 func TestOracleBites(t *testing.T) {
+	probetest.Whole(t)
 	w := newWorld(t, "sha1")
 	fired, every := 0, 17
 	if os.Getenv("ETHOS_TEST_PLANTS") != "" {
