@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 
@@ -44,7 +45,7 @@ func (b *builder) protectConfigured(tree string, user []string) error {
 }
 
 // read follows one configuration file. A file that cannot be read is skipped, since git
-// cannot read it either.
+// cannot read it either. One that is too large here is not too large for git.
 func (c *configured) read(file string) error {
 	if c.seen[file] {
 		return nil
@@ -54,6 +55,9 @@ func (c *configured) read(file string) error {
 	}
 	c.seen[file] = true
 	text, err := c.b.files.files.ReadFile(file)
+	if errors.Is(err, errLargeFile) {
+		return Refuse(CodeDeclaration, "make it smaller: what its settings name is protected from the command", "git configuration of %s: %w", c.tree, err)
+	}
 	if err != nil {
 		return nil
 	}
