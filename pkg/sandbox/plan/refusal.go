@@ -1,6 +1,9 @@
 package plan
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Refusal is the reason why nothing ran.
 type Refusal struct {
@@ -30,26 +33,34 @@ func Refuse(code, hint, format string, args ...any) *Refusal {
 	return &Refusal{Code: code, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// AsSetup returns err if it is nil or a [*Refusal], else a refusal with [CodeSetup].
+// AsSetup returns nil for nil, else a refusal with the text of err. If err is none, its code
+// is [CodeSetup].
 func AsSetup(err error) error {
-	if _, ok := err.(*Refusal); ok || err == nil {
-		return err
+	if err == nil {
+		return nil
 	}
-	return &Refusal{Code: CodeSetup, Err: err}
+	return refusal(err, CodeSetup, "")
+}
+
+// refusal returns a refusal with the text of err, with the code and the hint of a refusal
+// in err, or with these.
+func refusal(err error, code, hint string) error {
+	if r, ok := errors.AsType[*Refusal](err); ok {
+		code, hint = r.Code, r.Hint
+	}
+	return &Refusal{Code: code, Err: err, Hint: hint}
 }
 
 // OtherSandboxHint is the hint inside another program's sandbox.
 const OtherSandboxHint = "this runs inside another sandbox: if the hook confines commands, turn the agent's own sandbox off (Codex CLI: sandbox_mode = \"danger-full-access\")"
 
+// asRefusal returns a refusal of a declaration, if err is none.
 func asRefusal(err error) error {
-	if _, ok := err.(*Refusal); ok {
-		return err
-	}
 	hint := ""
 	if Doubtful(err) {
 		hint = doubtHint
 	}
-	return Refuse(CodeDeclaration, hint, "%w", err)
+	return refusal(err, CodeDeclaration, hint)
 }
 
 const doubtHint = "mend the file system that it is on, or unmount it: what the command would find there is not known"
