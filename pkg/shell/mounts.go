@@ -7,10 +7,12 @@ import (
 	"strings"
 )
 
-// mounts records the files of the host that a container gets to see. The host's side of a bind mount
-// is read and, unless it is mounted read-only, written ([opMount]). The container's side is no file
-// of the host: docker-run(1), podman-run(1). It returns which words of args belong to a mount. Where
-// the command in the container begins is not known, so its words are read in the same way.
+// mounts records the files of the host that a container gets to see, or the build of an image. The
+// host's side of a bind mount is read and, unless it is mounted read-only, written ([opMount]). The
+// container's side is no file of the host: docker-run(1), podman-run(1). A build reads secrets, keys
+// and further contexts: docker-buildx-build(1), podman-build(1). It returns which words of args
+// belong to these options. Where the command in the container begins is not known, so its words are
+// read in the same way.
 func (c *walker) mounts(args []field, d dir, name string) (read []bool) {
 	read = make([]bool, len(args)+1)
 	for i, f := range args {
@@ -25,20 +27,27 @@ func (c *walker) mounts(args []field, d dir, name string) (read []bool) {
 		default:
 			continue
 		}
-		if option == "--mount" {
+		switch option {
+		case "--mount":
 			c.mount(f, d, name)
-		} else {
+		case "--secret":
+			c.secret(f, d, name)
+		case "--ssh":
+			c.keys(f, d, name)
+		case "--build-context":
+			c.context(f, d, name)
+		default:
 			c.volume(f, d, name)
 		}
 	}
 	return read
 }
 
-// mountOption returns the option of a word that mounts something, and where its argument begins,
+// mountOption returns the option of a word that makes files visible, and where its argument begins,
 // which is in the next word if that is the end. A short option may follow others that take no
 // argument: -itv.
 func mountOption(word string) (option string, at int) {
-	for _, long := range [...]string{"--volume", "--mount"} {
+	for _, long := range [...]string{"--volume", "--mount", "--secret", "--ssh", "--build-context"} {
 		if rest, ok := strings.CutPrefix(word, long); ok && (rest == "" || rest[0] == '=') {
 			return long, min(len(long)+1, len(word))
 		}
@@ -82,13 +91,9 @@ func colons(f field) (parts []string) {
 // mount reads KEY=VALUE,…, which is a line of CSV. A key that is not known may name a file of the
 // host too: volume-opt=device=/path.
 func (c *walker) mount(f field, d dir, name string) {
-	parts, err := csv.NewReader(strings.NewReader(f.text)).Read()
-	if err != nil {
-		parts = strings.Split(strings.ReplaceAll(f.text, `"`, ""), ",")
-	}
 	var sources []string
 	bind, readOnly := false, false
-	for _, part := range parts {
+	for _, part := range pairs(f) {
 		key, value, given := strings.Cut(part, "=")
 		switch strings.ToLower(strings.TrimSpace(key)) {
 		case "dst", "destination", "target":
@@ -109,6 +114,42 @@ func (c *walker) mount(f field, d dir, name string) {
 	}
 	for _, source := range sources {
 		c.host(f, source, bind, readOnly, d, name)
+	}
+}
+
+// pairs splits a line of CSV.
+func pairs(f field) []string {
+	parts, err := csv.NewReader(strings.NewReader(f.text)).Read()
+	if err != nil {
+		return strings.Split(strings.ReplaceAll(f.text, `"`, ""), ",")
+	}
+	return parts
+}
+
+// secret reads id=NAME,src=FILE. Without a slash or a dot, src may be the name of a secret that the
+// engine has.
+func (c *walker) secret(f field, d dir, name string) {
+	for _, part := range pairs(f) {
+		switch key, value, _ := strings.Cut(part, "="); strings.ToLower(strings.TrimSpace(key)) {
+		case "src", "source":
+			c.host(f, value, false, true, d, name)
+		}
+	}
+}
+
+// keys reads NAME=FILE,…, each a key or an agent's socket. Without files it is the agent of the
+// environment.
+func (c *walker) keys(f field, d dir, name string) {
+	_, files, _ := strings.Cut(f.text, "=")
+	for file := range strings.SplitSeq(files, ",") {
+		c.host(f, file, false, true, d, name)
+	}
+}
+
+// context reads NAME=DIRECTORY, or NAME=SCHEME://…
+func (c *walker) context(f field, d dir, name string) {
+	if _, place, _ := strings.Cut(f.text, "="); !strings.Contains(place, "://") {
+		c.host(f, place, false, true, d, name)
 	}
 }
 
