@@ -79,7 +79,7 @@ func TestNamedTestsExist(t *testing.T) {
 		}
 	}
 	script := tr.read(t, ".ci/run")
-	roots := regexp.MustCompile(`(?m)^readonly roots='\^\((.*)\)\$'$`).FindStringSubmatch(script)
+	roots := regexp.MustCompile(`(?m)^readonly roots='\^\((.*)\)\\b'$`).FindStringSubmatch(script)
 	packages := regexp.MustCompile(`make test-all PACKAGES='(.*?)'`).FindStringSubmatch(script)
 	if roots == nil || packages == nil || len(short) == 0 {
 		t.Fatal("wanted calls of shorttest.Only and, in .ci/run, the tests that only root runs")
