@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 		"TestSessionNetwork", "TestSessionKill", "TestSessionRefusals", "TestSessionTerminal", "TestGitSettings", "TestGitSettingsNarrowed",
 		"TestGitSigning", "TestPlaceholders", "TestSharedCaches", "TestPool", "TestOwner", "TestOwnerAttacks", "TestOwnerGit",
 		"TestViewIsThrownAway", "TestViewForgery", "TestObserverSees", "TestWrap", "TestWrapRefuses", "TestProofReachesNothing",
-		"TestHostileOutput", "TestNeverLockedOut", "TestHostileOwn", "TestSwaps", "ExampleNew", "ExampleSandbox_Run",
+		"TestHostileOutput", "TestNeverLockedOut", "TestHostileOwn", "ExampleNew", "ExampleSandbox_Run",
 	)
 	os.Exit(m.Run())
 }

@@ -22,7 +22,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/internal/probetest"
-	"ethos/pkg/shorttest"
 )
 
 // raceStarts, set in the environment, is how many sandboxes are started while the work space is swapped, instead of a few.
@@ -94,7 +93,7 @@ func TestSwaps(t *testing.T) {
 	}
 	twice(t, func(t *testing.T) {
 		probetest.Need(t, "command:git")
-		n := max(1, starts(t, shorttest.Count(60, 4))/len(swaps))
+		n := max(1, starts(t, 60)/len(swaps))
 		started, refused := 0, 0
 		for _, s := range swaps {
 			t.Run(s.name, func(t *testing.T) {
