@@ -51,22 +51,61 @@ func (j *joining) narrows(sys *cli.System, name string, theirs sandbox.Spec) err
 	}
 	flags := j.given
 	flags.Profile, flags.Env = j.asked.Flags.Profile, slices.Concat(j.asked.Flags.Env, j.given.Env)
-	_, less, err := j.within(sys, &flags)
+	_, less, _, err := j.within(sys, flags, have)
 	j.less, j.apart = &less, true
 	return err
 }
 
-// within returns the spec for flags alone, and within the session. The variables
-// that the flags name are those of a command, which may have its own.
-func (j *joining) within(sys *cli.System, flags *boundary.Flags) (alone, less sandbox.Spec, err error) {
-	child := askedFor(sys, flags, j.asked.PlainGit)
+// within returns the spec for flags alone, and within the session, with its plan.
+// The variables that the flags name are those of a command, which may have its own.
+// have is the session's plan. Where the session grants something below a path that
+// the flags deny, the deeper path would win. So that is denied, too.
+func (j *joining) within(sys *cli.System, flags boundary.Flags, have *sandbox.Plan) (alone, less sandbox.Spec, want *sandbox.Plan, err error) {
+	write, read := resolved(absolute(sys.Dir, slices.Concat(flags.DenyWrite, flags.Ro))), resolved(absolute(sys.Dir, flags.DenyRead))
+	flags.Ro, flags.DenyWrite = slices.Clone(flags.Ro), slices.Clone(flags.DenyWrite)
+	for _, e := range have.Paths {
+		if e.Access != sandbox.ReadWrite || !below(e.Path, write) || below(e.Path, read) {
+			continue
+		}
+		flags.DenyWrite = append(flags.DenyWrite, e.Path)
+		if e.Exists {
+			flags.Ro = append(flags.Ro, e.Path)
+		}
+	}
+	child := askedFor(sys, &flags, j.asked.PlainGit)
 	if alone, err = child.spec(sys.Environ); err != nil {
-		return alone, less, err
+		return alone, less, nil, err
 	}
 	child.Parent = &j.asked
-	less, err = child.spec(sys.Environ)
+	if less, err = child.spec(sys.Environ); err != nil {
+		return alone, less, nil, err
+	}
 	less.Asked.Env = alone.Asked.Env
-	return alone, less, err
+	if want, err = planIn(less); err != nil {
+		return alone, less, nil, refused(err, cli.Refused)
+	}
+	for _, e := range want.Paths {
+		if e.Access == sandbox.ReadWrite && below(e.Path, write) || (e.Access == sandbox.ReadWrite || e.Access == sandbox.ReadOnly) && below(e.Path, read) {
+			err = cli.Errorf(cli.Refused, "deny paths that do not contain it", "%s cannot be denied: the boundary needs it, and it lies below a path that is", e.Path)
+		}
+	}
+	return alone, less, want, err
+}
+
+// resolved returns paths without symbolic links, as those of a plan are.
+func resolved(paths []string) (list []string) {
+	for _, path := range paths {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
+		list = append(list, path)
+	}
+	return list
+}
+
+// below reports whether a path is one of dirs, or lies below one.
+func below(path string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return within(path, strings.TrimSuffix(dir, "/")) })
 }
 
 // shared returns the flags that apply to a whole session, without the limits and
@@ -117,9 +156,13 @@ func planIn(spec sandbox.Spec) (*sandbox.Plan, error) {
 // of the session, and the meet has no network to share with it, the command gets
 // a boundary of its own.
 func (j *joining) narrowsTo(sys *cli.System, name string, theirs sandbox.Spec) error {
+	have, err := planIn(theirs)
+	if err != nil {
+		return refused(err, cli.Refused)
+	}
 	flags := j.given
 	flags.Untimed = false
-	alone, less, err := j.within(sys, &flags)
+	alone, less, want, err := j.within(sys, flags, have)
 	if err != nil {
 		return err
 	}
@@ -131,14 +174,6 @@ func (j *joining) narrowsTo(sys *cli.System, name string, theirs sandbox.Spec) e
 	})
 	if len(more) > 0 {
 		return cli.Errorf(cli.Refused, "omit --session, or use a session that has it", "the profile %s needs more than session %s has: %v", j.given.Profile, name, more[0])
-	}
-	have, err := planIn(theirs)
-	if err != nil {
-		return refused(err, cli.Refused)
-	}
-	want, err := planIn(less)
-	if err != nil {
-		return refused(err, cli.Refused)
 	}
 	j.profile, j.less = j.given.Profile, &less
 	j.limits = session.Limits{MemoryBytes: tighter(want.Limits.MemoryBytes, have.Limits.MemoryBytes), CPUPercent: tighter(want.Limits.CPUPercent, have.Limits.CPUPercent), Pids: tighter(want.Limits.Pids, have.Limits.Pids), Cgroup: want.MustCgroup()}

@@ -118,11 +118,13 @@ func (f *Flags) Spec(files plan.Files, dir string, environ, argv []string) (plan
 	if err == nil && !known && f.Agent != "" {
 		err = fmt.Errorf("--agent %s: the agents are %s, and the profile is %s", f.Agent, strings.Join(capability.AgentNames(), ", "), capability.WholeAgentProfile)
 	}
-	return plan.Spec{
+	spec := plan.Spec{
 		Agent: agent.Name,
 		Asked: asked, Argv: argv, Dir: dir, Workspace: f.WorkspaceOf(files, dir), Placed: f.Workspace != "", Environ: environ, Require: f.Require, ProxyEnv: f.ProxyEnv, Debug: f.Debug,
 		Publish: f.Publish, PublishAny: f.PublishAny,
-	}, err
+	}
+	spec.Settle(files)
+	return spec, err
 }
 
 // agent returns the agent that is to be confined as a whole.

@@ -62,6 +62,9 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 	if err := b.locate(files); err != nil {
 		return nil, err
 	}
+	if len(b.spec.ReadPaths) > 0 {
+		b.settle()
+	}
 	for _, add := range []func() error{b.underCeiling, b.backend} { // both bound the set, so they need it complete
 		if err := add(); err != nil {
 			return nil, err

@@ -19,7 +19,7 @@ func (b *builder) declare() error {
 		must  bool // the path must exist
 	}{
 		{b.spec.Base.ReadPaths, grantRead, workSpace, true},
-		{b.baseWrites(), grantWrite, workSpace, true},
+		{b.spec.Base.WritePaths, grantWrite, workSpace, true},
 		{b.spec.ReadPaths, grantRead, declared, true},
 		{b.spec.WritePaths, grantWrite, declared, true},
 		{b.set.AllowReadWithinDeny, allowWithinDeny, "allowed", false},
@@ -37,9 +37,23 @@ func (b *builder) declare() error {
 	return nil
 }
 
-// baseWrites are the paths that the base writes, without those that somebody declares
-// to be read and not to be written: `--ro .` means that nothing is written there.
-func (b *builder) baseWrites() []string {
+// Settle makes the paths of the base that somebody declares to be read, and not to be
+// written, paths that the base reads: `--ro .` means that nothing is written there. A set
+// of capabilities cannot tell who asked for what, so this precedes
+// [capability.Asked.Whole] wherever that is compared or kept. A spec whose places [Build]
+// refuses stays as it is.
+func (s *Spec) Settle(files Files) {
+	if len(s.ReadPaths) == 0 {
+		return
+	}
+	b := &builder{spec: *s, set: s.Whole()}
+	if b.locate(files) == nil {
+		b.settle()
+		s.Base = b.spec.Base
+	}
+}
+
+func (b *builder) settle() {
 	at := func(path string) string {
 		if named, err := b.expand(path); err == nil {
 			if p, err := b.files.resolve(named.Name); err == nil {
@@ -51,10 +65,17 @@ func (b *builder) baseWrites() []string {
 	declares := func(paths []string, place string) bool {
 		return slices.ContainsFunc(paths, func(path string) bool { return at(path) == place })
 	}
-	return slices.DeleteFunc(slices.Clone(b.spec.Base.WritePaths), func(path string) bool {
+	base := &b.spec.Base
+	writes := slices.DeleteFunc(slices.Clone(base.WritePaths), func(path string) bool {
 		place := at(path)
-		return place != "" && declares(b.spec.ReadPaths, place) && !declares(b.spec.WritePaths, place)
+		reads := place != "" && declares(b.spec.ReadPaths, place) && !declares(b.spec.WritePaths, place)
+		if reads {
+			base.ReadPaths = append(slices.Clip(base.ReadPaths), path)
+		}
+		return reads
 	})
+	base.WritePaths = writes
+	b.set = b.spec.Whole()
 }
 
 func (b *builder) declareOne(path string, c class, why string, must bool) error {

@@ -22,7 +22,7 @@ func (b *builder) scan(root string) (*treescan.Tree, error) {
 // scanAhead begins the scan of the work space, if that is to be writable: it takes longest,
 // and is needed when all other rules are known.
 func (b *builder) scanAhead() {
-	if slices.Contains(b.baseWrites(), ".") {
+	if slices.Contains(b.spec.Base.WritePaths, ".") {
 		b.ahead = b.scanning(b.spec.Workspace)
 	}
 }
