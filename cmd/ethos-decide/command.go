@@ -57,7 +57,7 @@ func (h handed) program(args []string) cli.Program {
 		Name:    "ethos-decide",
 		Summary: "Decide what may run.",
 		Description: `Reads action records, one JSON object a line, and adds a decision to each: deny, ask, warn or allow, with the policies that matched.
-The pack core always decides; --pack adds others, and coding_ethos.yml in an action's work space adds the consumer's own. What that file makes
+The packs core and services always decide; --pack adds others, and coding_ethos.yml in an action's work space adds the consumer's own. What that file makes
 stricter always applies; what it weakens applies once a person has accepted it with ethos-decide trust.
 
 What cannot be decided is denied: a record without facts, an expression that fails, a fact that could not be established.`,

@@ -50,7 +50,7 @@ func program(args []string) cli.Program {
 operations among them, the files they touch in the real tree, the tool they are, and the capabilities in force for them.
 Nothing is executed.
 
-The trust mode is --mode, else ETHOS_MODE, else the one for the agent's permission_mode (plan: plan; bypassPermissions, auto: auto; any
+The trust mode is --mode, else ETHOS_MODE, else the one for the agent's permission_mode (plan: plan; bypassPermissions, auto, yolo, never: auto; any
 other: safe), else safe. With --from records the action is kept and the facts are derived anew; an old decision and result are removed,
 because they were based on other facts.`,
 		Commands: modelFor(args),

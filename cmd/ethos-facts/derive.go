@@ -136,7 +136,7 @@ func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
 	if w.analyst, err = newAnalyst(); err != nil {
 		hint := catalog.KnownProfile(c.Profile)
 		if strings.HasPrefix(err.Error(), "grant ") {
-			hint = "ethos-facts --help lists what --grant takes"
+			hint = "docs/facts.md lists what --grant takes"
 		}
 		return nil, cli.Errorf(cli.Usage, hint, "%w", err)
 	}

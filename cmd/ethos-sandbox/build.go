@@ -43,7 +43,9 @@ func refused(err error, status cli.Status) error {
 	case sandbox.CodeNotExec:
 		status = cli.NotExecutable
 	case sandbox.CodeUnsupported:
-		status = cli.CannotEnforce
+		if status != cli.Refused { // a runner's 4 is its command's
+			status = cli.CannotEnforce
+		}
 	}
 	return &cli.Error{Status: status, Err: err, Hint: r.Hint}
 }

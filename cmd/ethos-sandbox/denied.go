@@ -31,7 +31,7 @@ func warnLimits(sys *cli.System, plan *sandbox.Plan, out sandbox.Outcome) {
 }
 
 func warnUnheld(sys *cli.System, percent int64, why string) {
-	sys.Warn(fmt.Sprintf("the limit of %d%% of a processor is not in force: %s", percent, why), "ethos-sandbox probe says how to get a cgroup; with --require cgroup nothing runs without one")
+	sys.Warn(fmt.Sprintf("the limit of %d%% of a processor is not in force: %s", percent, why), "with --require cgroup nothing runs without a cgroup, and the refusal says how to get one")
 }
 
 func warn(sys *cli.System, denials []record.Denial) {

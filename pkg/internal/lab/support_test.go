@@ -133,9 +133,12 @@ const supportLacks = `
 ## Where something is lacking
 
 Nothing runs with less than was asked for: the status is 125; in the pipe the
-result is ` + "`denied`" + ` with the same words. There are two exceptions, unless the
+result is ` + "`denied`" + ` with the same words. There are three exceptions, unless the
 control is required:
 
+- No cgroup is available. Resource limits and a sampled watch hold what they can
+  of the limits, a limit that was asked for by name is warned about, and the
+  evidence of ` + "`cgroup`" + ` says ` + "`degraded`" + `.
 - Landlock alone is lacking. The mount table still holds every path, and the
   evidence says ` + "`absent`" + `.
 - The kernel refuses a whole ` + "`/proc`" + `. The command gets

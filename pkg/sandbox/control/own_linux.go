@@ -60,7 +60,7 @@ func NewOwn(j *Job, in Inside, own plan.Limits, must bool) (*Own, error) {
 	}
 	if must && o.lack != nil {
 		o.Close()
-		return nil, &plan.Refusal{Code: plan.CodeRequire, Err: o.lack, Hint: "omit --require cgroup, or start the session where a cgroup is available: ethos-sandbox probe says how to get one"}
+		return nil, &plan.Refusal{Code: plan.CodeRequire, Err: o.lack, Hint: "omit --require cgroup, or start the session where a cgroup is available: ethos-sandbox run --require cgroup -- true says how to get one"}
 	}
 	return o, nil
 }

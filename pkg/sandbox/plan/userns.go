@@ -36,7 +36,7 @@ func (b *builder) nestedUserns(p *Plan) error {
 	for i := range p.Mounts {
 		m := &p.Mounts[i]
 		if above := p.around(m); above != nil && m.Kind != mount.Symlink {
-			return Refuse(CodeDeclaration, "write into a view with --view copy-on-write, --transaction or --mode verify, or write nothing with --mode plan; "+
+			return Refuse(CodeDeclaration, "write into a view with --view copy-on-write, --transaction or --mode verify, or write nothing with --profile lint-offline; "+
 				"for a browser, --allow-nested-userns without mounts is enough", "a mount keeps %s in place in %s, which is writable; a command that mounts could move it", m.Target, above.Target)
 		}
 	}
