@@ -58,19 +58,11 @@ func (j *joining) narrows(sys *cli.System, name string, theirs sandbox.Spec) err
 
 // within returns the spec for flags alone, and within the session, with its plan.
 // The variables that the flags name are those of a command, which may have its own.
-// have is the session's plan. Where the session grants something below a path that
-// the flags deny, the deeper path would win. So that is denied, too.
+// have is the session's plan.
 func (j *joining) within(sys *cli.System, flags boundary.Flags, have *sandbox.Plan) (alone, less sandbox.Spec, want *sandbox.Plan, err error) {
-	write, read := resolved(absolute(sys.Dir, slices.Concat(flags.DenyWrite, flags.Ro))), resolved(absolute(sys.Dir, flags.DenyRead))
-	flags.Ro, flags.DenyWrite = slices.Clone(flags.Ro), slices.Clone(flags.DenyWrite)
-	for _, e := range have.Paths {
-		if e.Access != sandbox.ReadWrite || !below(e.Path, write) || below(e.Path, read) {
-			continue
-		}
-		flags.DenyWrite = append(flags.DenyWrite, e.Path)
-		if e.Exists {
-			flags.Ro = append(flags.Ro, e.Path)
-		}
+	write, read, err := j.denyBelow(sys, &flags, have)
+	if err != nil {
+		return alone, less, nil, err
 	}
 	child := askedFor(sys, &flags, j.asked.PlainGit)
 	if alone, err = child.spec(sys.Environ); err != nil {
@@ -92,15 +84,32 @@ func (j *joining) within(sys *cli.System, flags boundary.Flags, have *sandbox.Pl
 	return alone, less, want, err
 }
 
-// resolved returns paths without symbolic links, as those of a plan are.
-func resolved(paths []string) (list []string) {
-	for _, path := range paths {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real
-		}
-		list = append(list, path)
+// denyBelow adds to flags what the session may write below a path that they do not
+// let the command write: the deeper path would win. It returns the paths that they
+// do not let the command write, and read.
+func (j *joining) denyBelow(sys *cli.System, flags *boundary.Flags, have *sandbox.Plan) (write, read []string, err error) {
+	child := askedFor(sys, flags, j.asked.PlainGit)
+	spec, err := child.spec(sys.Environ)
+	if err != nil {
+		return nil, nil, err
 	}
-	return list
+	if write, err = spec.Places(sandbox.HostFiles{}, slices.Concat(spec.DenyWritePaths, spec.ReadPaths)); err != nil {
+		return nil, nil, refused(err, cli.Refused)
+	}
+	if read, err = spec.Places(sandbox.HostFiles{}, spec.DenyReadPaths); err != nil {
+		return nil, nil, refused(err, cli.Refused)
+	}
+	flags.Ro, flags.DenyWrite = slices.Clone(flags.Ro), slices.Clone(flags.DenyWrite)
+	for _, e := range have.Paths {
+		if e.Access != sandbox.ReadWrite || !below(e.Path, write) || below(e.Path, read) {
+			continue
+		}
+		flags.DenyWrite = append(flags.DenyWrite, e.Path)
+		if e.Exists {
+			flags.Ro = append(flags.Ro, e.Path)
+		}
+	}
+	return write, read, nil
 }
 
 // below reports whether a path is one of dirs, or lies below one.

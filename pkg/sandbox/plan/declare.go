@@ -53,6 +53,30 @@ func (s *Spec) Settle(files Files) {
 	}
 }
 
+// Places returns where declared paths lead, as [Build] sees them. Patterns are left out:
+// they deny what they match, however deep.
+func (s *Spec) Places(files Files, paths []string) (places []string, err error) {
+	b := &builder{spec: *s, set: s.Whole()}
+	if err := b.locate(files); err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		if isPattern(path) {
+			continue
+		}
+		named, err := b.expand(path)
+		if err != nil {
+			return nil, Refuse(CodeDeclaration, "", "%w", err)
+		}
+		p, err := b.files.resolve(named.Name)
+		if err != nil {
+			return nil, asRefusal(err)
+		}
+		places = append(places, p.path)
+	}
+	return places, nil
+}
+
 func (b *builder) settle() {
 	at := func(path string) string {
 		if named, err := b.expand(path); err == nil {
