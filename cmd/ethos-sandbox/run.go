@@ -299,10 +299,14 @@ func (e *evidenceFlags) file() (io.WriteCloser, error) {
 	if err != nil || fd < 3 {
 		return nil, fmt.Errorf("%q is not fd:N with N above 2", e.Evidence)
 	}
-	if f := inherited.File(fd, e.Evidence); f != nil {
+	switch f := inherited.File(fd, e.Evidence); {
+	case f == nil:
+		return nil, fmt.Errorf("descriptor %d is not open", fd)
+	case !inherited.Writable(fd):
+		return nil, fmt.Errorf("descriptor %d is not open for writing", fd)
+	default:
 		return f, nil
 	}
-	return nil, fmt.Errorf("descriptor %d is not open", fd)
 }
 
 // report writes the result as one line of JSON.

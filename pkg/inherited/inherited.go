@@ -20,6 +20,14 @@ func Has(fd int) bool {
 	return err == nil && flags&unix.FD_CLOEXEC == 0
 }
 
+// Writable reports whether a descriptor takes what is written to it: fcntl(2),
+// F_GETFL.
+func Writable(fd int) bool {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	how := flags & unix.O_ACCMODE
+	return err == nil && (how == unix.O_WRONLY || how == unix.O_RDWR)
+}
+
 // File returns an inherited descriptor as a file with a name, or nil if there is
 // no such descriptor.
 func File(fd int, name string) *os.File {

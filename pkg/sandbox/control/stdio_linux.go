@@ -39,7 +39,7 @@ func (c *stdio) prepare() error {
 			f = null
 		}
 		fd := int(f.Fd())
-		if err := checkStream(c.Plan, fd); err != nil {
+		if err := checkStream(c.Plan, fd, i); err != nil {
 			return err
 		}
 		if fd <= 2 && (fd != i || !inherited.Has(fd)) {
@@ -66,7 +66,7 @@ func checkDeclared(p *plan.Plan, fd int) error {
 	if fd <= 2 || !inherited.Has(fd) {
 		return plan.Refuse(plan.CodeDeclaration, "start ethos-sandbox with it open, as in ethos-sandbox run --fd 3 -- COMMAND 3<FILE", "descriptor %d was not inherited, or is not above 2", fd)
 	}
-	return checkStream(p, fd)
+	return checkStream(p, fd, fd)
 }
 
 // Steps put the command's streams in place and make its execve close every other
@@ -107,11 +107,11 @@ func (c *stdio) Close() {
 
 // CheckStreams refuses files that must not be a stream of a command: see [stdio].
 func CheckStreams(p *plan.Plan, c Command) error {
-	for _, f := range c.Streams {
+	for i, f := range c.Streams {
 		if f == nil {
 			continue
 		}
-		if err := checkStream(p, int(f.Fd())); err != nil {
+		if err := checkStream(p, int(f.Fd()), i); err != nil {
 			return plan.AsSetup(err)
 		}
 		if c.Narrow.NoNetwork {
@@ -128,22 +128,22 @@ func CheckStreams(p *plan.Plan, c Command) error {
 // table, Landlock denies that. Within a writable tree it does not, so a directory would
 // bypass the protecting mounts, and so would a protected file that was opened for reading.
 // A command that may mount has no Landlock rules on files, so it may get no file that has a
-// name.
-func checkStream(p *plan.Plan, fd int) error {
+// name. Messages call the descriptor by the number that the command has for it, as.
+func checkStream(p *plan.Plan, fd, as int) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return fmt.Errorf("descriptor %d: fstat: %w", fd, err)
+		return fmt.Errorf("descriptor %d: fstat: %w", as, err)
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
-		return plan.Refuse(plan.CodeDeclaration, "declare the directory with --ro or --rw instead", "descriptor %d of the command is a directory", fd)
+		return plan.Refuse(plan.CodeDeclaration, "declare the directory with --ro or --rw instead", "descriptor %d of the command is a directory", as)
 	case unix.S_IFREG, unix.S_IFBLK:
 		if p.NestedUserns == capability.NestedMounts && st.Nlink > 0 {
-			return plan.Refuse(plan.CodeDeclaration, throughPipe, "descriptor %d of the command is a file, and with --allow-nested-userns=mounts it could be reopened with all rights of the caller", fd)
+			return plan.Refuse(plan.CodeDeclaration, throughPipe, "descriptor %d of the command is a file, and with --allow-nested-userns=mounts it could be reopened with all rights of the caller", as)
 		}
 	case unix.S_IFIFO:
 		if p.NestedUserns == capability.NestedMounts && !isPipe(fd) {
-			return plan.Refuse(plan.CodeDeclaration, throughPipe, "descriptor %d of the command is a named FIFO, and with --allow-nested-userns=mounts its other end could be opened", fd)
+			return plan.Refuse(plan.CodeDeclaration, throughPipe, "descriptor %d of the command is a named FIFO, and with --allow-nested-userns=mounts its other end could be opened", as)
 		}
 	}
 	if st.Mode&unix.S_IFMT == unix.S_IFREG {

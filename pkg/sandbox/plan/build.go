@@ -100,7 +100,11 @@ func (b *builder) locate(files Files) error {
 		if err != nil {
 			return Refuse(CodeDeclaration, "set HOME to a directory that exists", "home directory %s: %w", b.home, err)
 		}
-		b.home, b.named = p.path, append(b.named, p.links...)
+		if p.exists && !p.dir || mount.Within(p.path, "/proc") { // /dev/null is the home of many a service
+			b.home = noHome
+		} else {
+			b.home, b.named = p.path, append(b.named, p.links...)
+		}
 	}
 	ws, err := b.directory("work space", b.spec.Workspace, "start it in a directory that exists, or name one with --workspace")
 	if err != nil {
@@ -121,11 +125,14 @@ func (b *builder) locate(files Files) error {
 	return nil
 }
 
-// homeDir returns the caller's HOME, or "/tmp" if HOME is unset, relative or "/".
+// noHome stands for the home of a caller who has none.
+const noHome = "/tmp"
+
+// homeDir returns the caller's HOME, or [noHome] if HOME is unset, relative or "/".
 func (b *builder) homeDir() string {
 	home := b.getenv("HOME")
 	if !strings.HasPrefix(home, "/") || strings.Trim(home, "/") == "" {
-		return "/tmp"
+		return noHome
 	}
 	return filepath.Clean(home)
 }

@@ -64,8 +64,14 @@ func (b *builder) cache(path, group string, asked bool, entries []Entry) ([]moun
 		return nil, Refuse(CodeDeclaration, "", "cache: %w", err)
 	}
 	p, err := b.files.resolve(named.Name)
-	if err != nil || !p.dir {
-		return nil, err
+	switch {
+	case err != nil && asked:
+		return nil, Refuse(CodeDeclaration, "name a directory that you can reach", "cache: %w", err)
+	case err != nil: // as in a home that is not the caller's
+		b.note(named.Name, "no cache: %v", err)
+		return nil, nil
+	case !p.dir:
+		return nil, nil
 	}
 	if err := b.declarable(p, grantWrite, "cache"); err != nil {
 		return nil, err
