@@ -23,7 +23,7 @@ type shellCmd struct {
 	callerFlags
 	PlainGit  bool     `help:"Leave git as it is: no policy on git commands inside."`
 	Undecided bool     `help:"Run the script without a decision by ethos-facts and ethos-decide; only the boundary protects."`
-	Command   string   `short:"c" placeholder:"SCRIPT" help:"Run the script, as sh -c does; without it the shell is interactive, or reads standard input."`
+	Command   string   `short:"c" placeholder:"SCRIPT" empty:"yes" help:"Run the script, as sh -c does; without it the shell is interactive, or reads standard input."`
 	Args      cli.Argv `arg:"" optional:"" passthrough:"" name:"args" help:"$0 and the arguments of the script."`
 }
 

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"errors"
 	"reflect"
 
 	"github.com/alecthomas/kong"
@@ -14,7 +13,7 @@ func (c *Choice) Decode(ctx *kong.DecodeContext) error {
 	*c = Chosen
 	if ctx.Scan.Peek().Type == kong.FlagValueToken {
 		if *c = Choice(ctx.Scan.Pop().String()); *c == "" {
-			return errors.New("the value is empty") // from an unset variable: it would mean that the flag was not given
+			return errEmpty
 		}
 	}
 	return nil

@@ -5,8 +5,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -39,6 +41,9 @@ func (p Program) parse(ctx context.Context, sys *System, args []string, kind *Ki
 		return p.usage(err, *kind)
 	}
 	*kind = p.kindOf(parsed)
+	if err := notEmpty(parsed); err != nil {
+		return p.usage(err, *kind)
+	}
 	if err := sys.placed(*kind); err != nil {
 		return err
 	}
@@ -183,6 +188,32 @@ func verbatim(ctx *kong.DecodeContext, target reflect.Value) error {
 	}
 	target.SetString(token.String())
 	return nil
+}
+
+// errEmpty is the error of a flag whose value comes from an unset variable. It would
+// mean that the flag was not given, and with it a restriction.
+var errEmpty = errors.New("the value is empty")
+
+// notEmpty returns an error for a flag that was given an empty text, or a list without a
+// text or with an empty one. A flag for which that has a meaning has the tag empty:"yes".
+func notEmpty(parsed *kong.Context) error {
+	for _, step := range parsed.Path {
+		if f := step.Flag; f != nil && f.Tag.Get("empty") != "yes" && isEmpty(f.Target) {
+			return fmt.Errorf("--%s: %w", f.Name, errEmpty)
+		}
+	}
+	return nil
+}
+
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String:
+		return v.Len() == 0
+	case reflect.Slice:
+		list, texts := v.Interface().([]string)
+		return v.Len() == 0 || texts && slices.Contains(list, "")
+	}
+	return false
 }
 
 func lowerFirst(s string) string {
