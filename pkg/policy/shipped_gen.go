@@ -1939,7 +1939,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "protected.git_internals", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"git\" && f.op != \"read\" && f.op != \"list\") || touches(shell.writes, [\"**/.git/hooks/**\", \"**/.git/config\", \"**/.git/config.worktree\", \"**/.git/info/attributes\", \"**/.git/commondir\", \"**/.git/modules/**/config\", \"**/.git/modules/**/hooks/**\", \"~/.gitconfig\", \"~/.config/git/**\"]) || shell.commands.exists(c, c.name == \"find\" && c.argv.exists(a, a in [\"pre-commit\", \"pre-push\", \"commit-msg\", \"prepare-commit-msg\", \"post-commit\", \"post-checkout\", \"post-merge\", \"pre-rebase\", \"pre-receive\", \"update\", \"hooks\"])\n  && c.argv.exists(a, a in [\"-delete\", \"rm\", \"mv\", \"chmod\", \"sed\", \"truncate\", \"unlink\"]))",
+			When:      "files.exists(f, f.protected == \"git\" && f.op != \"read\" && f.op != \"list\" && !(f.op == \"delete\" && f.path.endsWith(\".lock\"))) || touches(shell.writes, [\"**/.git/hooks/**\", \"**/.git/config\", \"**/.git/config.worktree\", \"**/.git/info/attributes\", \"**/.git/commondir\", \"**/.git/modules/**/config\", \"**/.git/modules/**/hooks/**\", \"~/.gitconfig\", \"~/.config/git/**\"]) || shell.commands.exists(c, c.name == \"find\" && c.argv.exists(a, a in [\"pre-commit\", \"pre-push\", \"commit-msg\", \"prepare-commit-msg\", \"post-commit\", \"post-checkout\", \"post-merge\", \"pre-rebase\", \"pre-receive\", \"update\", \"hooks\"])\n  && c.argv.exists(a, a in [\"-delete\", \"rm\", \"mv\", \"chmod\", \"sed\", \"truncate\", \"unlink\"]))",
 			Message:   "This changes a git hook or git's configuration by hand{paths}, which can make git run any command.",
 			Remedy:    "Leave hooks and configuration to the person; `git config --get` reads a value.",
 			Protected: true,
@@ -1991,8 +1991,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "8cb2a2d1b986690a88eae2b56d82dadb4ccd506501c75b6c0d37baa889fe0b28",
-		from:   86698, to: 88374,
+		digest: "7d33b13f5cdbea3d00fa7c99a3c4acfba9bdb9db84aaae4ea55c4f70c5911771",
+		from:   86698, to: 88547,
 	},
 	{
 		policy: Policy{
@@ -2015,7 +2015,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.agent_settings", "shell"},
 		digest: "bca47f1b145ed4b84c3bd463ef9e93da22989b7e125927b3e706cf99142e4b62",
-		from:   88374, to: 88883,
+		from:   88547, to: 89056,
 	},
 	{
 		policy: Policy{
@@ -2038,7 +2038,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos", "shell"},
 		digest: "d7508d6dbc51fd17e4a02c4df9642bcf4c3a141f4d957d6921432c962a37a5f8",
-		from:   88883, to: 89365,
+		from:   89056, to: 89538,
 	},
 	{
 		policy: Policy{
@@ -2118,7 +2118,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.shell_startup", "shell"},
 		digest: "c16c098228f6c7ed5eb06e6cd7de1728e8958edaccead59ee8923b002cb0e186",
-		from:   89365, to: 94472,
+		from:   89538, to: 94645,
 	},
 	{
 		policy: Policy{
@@ -2207,7 +2207,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5d030a0959550e5ef39cfc4398dfc5a1272313581121c4ab69c0f5e65f602d75",
-		from:   94472, to: 98558,
+		from:   94645, to: 98731,
 	},
 	{
 		policy: Policy{
@@ -2231,7 +2231,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "a75c796ecf165409a3c5973c0787d985a58164d9ca10e0f4ab83a5711195eb74",
-		from:   98558, to: 102187,
+		from:   98731, to: 102360,
 	},
 	{
 		policy: Policy{
@@ -2261,7 +2261,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   102187, to: 104208,
+		from:   102360, to: 104381,
 	},
 	{
 		policy: Policy{
@@ -2311,7 +2311,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "cb04d25177ba9ee753bc10c669ea63699238efaab5b958ffecb6ca472d3d0780",
-		from:   104208, to: 106157,
+		from:   104381, to: 106330,
 	},
 	{
 		policy: Policy{
@@ -2326,7 +2326,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   106157, to: 106538,
+		from:   106330, to: 106711,
 	},
 	{
 		policy: Policy{
@@ -2341,7 +2341,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   106538, to: 106847,
+		from:   106711, to: 107020,
 	},
 	{
 		policy: Policy{
@@ -2359,7 +2359,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   106847, to: 110160,
+		from:   107020, to: 110333,
 	},
 	{
 		policy: Policy{
@@ -2524,7 +2524,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "paths.credential_files", "paths.credentials", "paths.machine_secrets", "paths.service_credentials", "shell"},
 		digest: "0108d99e98723df0002b6b3c80c217c6aad06dcfd1f1fa795113e46ef60c925f",
-		from:   110160, to: 123248,
+		from:   110333, to: 123421,
 	},
 	{
 		policy: Policy{
@@ -2641,7 +2641,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "e062ca2be8e56abd71fce70f9d927132814884a9027cc179ba0b3708651bfc56",
-		from:   123248, to: 128413,
+		from:   123421, to: 128586,
 	},
 	{
 		policy: Policy{
@@ -2659,7 +2659,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   128413, to: 128646,
+		from:   128586, to: 128819,
 	},
 	{
 		policy: Policy{
@@ -2744,7 +2744,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   128646, to: 130806,
+		from:   128819, to: 130979,
 	},
 	{
 		policy: Policy{
@@ -2775,7 +2775,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   130806, to: 131900,
+		from:   130979, to: 132073,
 	},
 	{
 		policy: Policy{
@@ -2794,7 +2794,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   131900, to: 132313,
+		from:   132073, to: 132486,
 	},
 	{
 		policy: Policy{
@@ -2813,7 +2813,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   132313, to: 132727,
+		from:   132486, to: 132900,
 	},
 	{
 		policy: Policy{
@@ -2832,7 +2832,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   132727, to: 133139,
+		from:   132900, to: 133312,
 	},
 	{
 		policy: Policy{
@@ -2858,7 +2858,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   133139, to: 134084,
+		from:   133312, to: 134257,
 	},
 	{
 		policy: Policy{
@@ -2877,7 +2877,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   134084, to: 134500,
+		from:   134257, to: 134673,
 	},
 	{
 		policy: Policy{
@@ -2895,7 +2895,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   134500, to: 134750,
+		from:   134673, to: 134923,
 	},
 	{
 		policy: Policy{
@@ -2950,7 +2950,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-		from:   134750, to: 136479,
+		from:   134923, to: 136652,
 	},
 	{
 		policy: Policy{
@@ -2972,7 +2972,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   136479, to: 136958,
+		from:   136652, to: 137131,
 	},
 	{
 		policy: Policy{
@@ -2989,7 +2989,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   136958, to: 137232,
+		from:   137131, to: 137405,
 	},
 	{
 		policy: Policy{
@@ -3003,7 +3003,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   137232, to: 137298,
+		from:   137405, to: 137471,
 	},
 	{
 		policy: Policy{
@@ -3037,7 +3037,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   137298, to: 137958,
+		from:   137471, to: 138131,
 	},
 	{
 		policy: Policy{
@@ -3070,7 +3070,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   137958, to: 138537,
+		from:   138131, to: 138710,
 	},
 	{
 		policy: Policy{
@@ -3220,7 +3220,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   138537, to: 144177,
+		from:   138710, to: 144350,
 	},
 	{
 		policy: Policy{
@@ -3301,7 +3301,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   144177, to: 146235,
+		from:   144350, to: 146408,
 	},
 	{
 		policy: Policy{
@@ -3328,7 +3328,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   146235, to: 147489,
+		from:   146408, to: 147662,
 	},
 	{
 		policy: Policy{
@@ -3348,7 +3348,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   147489, to: 149024,
+		from:   147662, to: 149197,
 	},
 	{
 		policy: Policy{
@@ -3365,7 +3365,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   149024, to: 149567,
+		from:   149197, to: 149740,
 	},
 	{
 		policy: Policy{
@@ -3404,7 +3404,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   149567, to: 150811,
+		from:   149740, to: 150984,
 	},
 	{
 		policy: Policy{
@@ -3421,7 +3421,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   150811, to: 151034,
+		from:   150984, to: 151207,
 	},
 	{
 		policy: Policy{
@@ -3438,7 +3438,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   151034, to: 151338,
+		from:   151207, to: 151511,
 	},
 	{
 		policy: Policy{
@@ -3459,7 +3459,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   151338, to: 151762,
+		from:   151511, to: 151935,
 	},
 	{
 		policy: Policy{
@@ -3494,7 +3494,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   151762, to: 152773,
+		from:   151935, to: 152946,
 	},
 	{
 		policy: Policy{
@@ -3511,7 +3511,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   152773, to: 153001,
+		from:   152946, to: 153174,
 	},
 	{
 		policy: Policy{
@@ -3536,7 +3536,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   153001, to: 153499,
+		from:   153174, to: 153672,
 	},
 	{
 		policy: Policy{
@@ -3559,7 +3559,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   153499, to: 153965,
+		from:   153672, to: 154138,
 	},
 	{
 		policy: Policy{
@@ -3576,7 +3576,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   153965, to: 154206,
+		from:   154138, to: 154379,
 	},
 	{
 		policy: Policy{
@@ -3593,7 +3593,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   154206, to: 154432,
+		from:   154379, to: 154605,
 	},
 	{
 		policy: Policy{
@@ -3610,7 +3610,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   154432, to: 154666,
+		from:   154605, to: 154839,
 	},
 	{
 		policy: Policy{
@@ -3631,7 +3631,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   154666, to: 154981,
+		from:   154839, to: 155154,
 	},
 	{
 		policy: Policy{
@@ -3648,7 +3648,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   154981, to: 155194,
+		from:   155154, to: 155367,
 	},
 	{
 		policy: Policy{
@@ -3666,7 +3666,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   155194, to: 155478,
+		from:   155367, to: 155651,
 	},
 	{
 		policy: Policy{
@@ -3683,7 +3683,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   155478, to: 155716,
+		from:   155651, to: 155889,
 	},
 	{
 		policy: Policy{
@@ -3700,7 +3700,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   155716, to: 155953,
+		from:   155889, to: 156126,
 	},
 	{
 		policy: Policy{
@@ -3714,7 +3714,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   155953, to: 156008,
+		from:   156126, to: 156181,
 	},
 	{
 		policy: Policy{
@@ -3728,7 +3728,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   156008, to: 156069,
+		from:   156181, to: 156242,
 	},
 	{
 		policy: Policy{
@@ -3742,7 +3742,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   156069, to: 156128,
+		from:   156242, to: 156301,
 	},
 	{
 		policy: Policy{
@@ -3756,7 +3756,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   156128, to: 156284,
+		from:   156301, to: 156457,
 	},
 	{
 		policy: Policy{
@@ -3770,7 +3770,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   156284, to: 156355,
+		from:   156457, to: 156528,
 	},
 	{
 		policy: Policy{
@@ -3794,7 +3794,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   156355, to: 156677,
+		from:   156528, to: 156850,
 	},
 	{
 		policy: Policy{
@@ -3814,7 +3814,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   156677, to: 158212,
+		from:   156850, to: 158385,
 	},
 	{
 		policy: Policy{
@@ -3831,7 +3831,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   158212, to: 158755,
+		from:   158385, to: 158928,
 	},
 	{
 		policy: Policy{
@@ -3870,7 +3870,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   158755, to: 159999,
+		from:   158928, to: 160172,
 	},
 	{
 		policy: Policy{
@@ -3886,7 +3886,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   159999, to: 165217,
+		from:   160172, to: 165390,
 	},
 	{
 		policy: Policy{
@@ -3911,7 +3911,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   165217, to: 165741,
+		from:   165390, to: 165914,
 	},
 	{
 		policy: Policy{
@@ -3937,7 +3937,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   165741, to: 166355,
+		from:   165914, to: 166528,
 	},
 	{
 		policy: Policy{
@@ -3953,7 +3953,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   166355, to: 166360,
+		from:   166528, to: 166533,
 	},
 	{
 		policy: Policy{
@@ -3979,7 +3979,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "8e1f8f89d0b10a6655f77d6089bb55647f91be584b38f57d0f4562936b4c671c",
-		from:   166360, to: 167391,
+		from:   166533, to: 167564,
 	},
 	{
 		policy: Policy{
@@ -4012,7 +4012,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   167391, to: 167938,
+		from:   167564, to: 168111,
 	},
 	{
 		policy: Policy{
@@ -4028,7 +4028,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   167938, to: 167943,
+		from:   168111, to: 168116,
 	},
 	{
 		policy: Policy{
@@ -4044,7 +4044,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   167943, to: 168361,
+		from:   168116, to: 168534,
 	},
 	{
 		policy: Policy{
@@ -4063,7 +4063,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ab78063a9f2aad861dc92936d0807611c6b3c51285c0271fb9d4fffa97dac922",
-		from:   168361, to: 168700,
+		from:   168534, to: 168873,
 	},
 	{
 		policy: Policy{
@@ -4079,7 +4079,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   168700, to: 169205,
+		from:   168873, to: 169378,
 	},
 	{
 		policy: Policy{
@@ -4112,7 +4112,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   169205, to: 169752,
+		from:   169378, to: 169925,
 	},
 	{
 		policy: Policy{
@@ -4202,7 +4202,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   169752, to: 174610,
+		from:   169925, to: 174783,
 	},
 	{
 		policy: Policy{
@@ -4218,6 +4218,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   174610, to: 174615,
+		from:   174783, to: 174788,
 	},
 }

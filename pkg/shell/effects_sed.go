@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// sedScript finds the w and e commands of a sed script, and the same flags of s: w FILE writes, e
-// runs (GNU sed, "Commands", "The s Command"). It reads the script command by command and stops at
+// sedScript finds the r, w and e commands of a sed script, and the flags w and e of s: r FILE reads,
+// w FILE writes, e runs (GNU sed, "Commands", "The s Command"). It reads the script command by command and stops at
 // a command that it does not know.
 func (do *doing) sedScript(script field, inv invocation) {
 	s := sedReader{text: script.text}
@@ -12,7 +12,11 @@ func (do *doing) sedScript(script field, inv invocation) {
 		case s.file != "":
 			f := script.from(s.fileAt)
 			f.text = s.file
-			do.writeOne(f, opTruncate)
+			if s.reads {
+				do.readOne(f)
+			} else {
+				do.writeOne(f, opTruncate)
+			}
 		case s.runs:
 			if s.input || s.code == "" {
 				do.risk(riskOpaqueInterpreter)
@@ -32,8 +36,9 @@ func (do *doing) sedScript(script field, inv invocation) {
 type sedReader struct {
 	text   string
 	i      int
-	file   string // of a w command
+	file   string // of an r or w command
 	fileAt int
+	reads  bool // an r command
 	runs   bool // an e command
 	code   string
 	input  bool // the code is joined with input at run time: the e flag of s
@@ -41,7 +46,7 @@ type sedReader struct {
 
 // next reads one command. It returns false at the end, or at a command that it cannot read.
 func (s *sedReader) next() bool {
-	s.file, s.runs, s.code, s.input = "", false, "", false
+	s.file, s.reads, s.runs, s.code, s.input = "", false, false, "", false
 	for s.i < len(s.text) && strings.IndexByte(" \t\n;{}", s.text[s.i]) >= 0 {
 		s.i++
 	}
@@ -59,10 +64,12 @@ func (s *sedReader) next() bool {
 		return s.delimited(2)
 	case 'w', 'W':
 		s.file = s.line()
+	case 'r', 'R':
+		s.file, s.reads = s.line(), true
 	case 'e':
 		s.runs = true
 		s.code = s.line()
-	case 'a', 'i', 'c', 'r', 'R', ':', '#':
+	case 'a', 'i', 'c', ':', '#':
 		s.line()
 	case 'b', 't', 'T', 'q', 'Q', 'l', 'L', 'd', 'D', 'p', 'P', 'n', 'N', 'g', 'G', 'h', 'H', 'x', '=', 'z', 'F', 'v':
 		s.label()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/ceiling"
@@ -123,18 +122,6 @@ func (b *builder) locate(files Files) error {
 	b.findOwner()
 	b.findOwn()
 	return nil
-}
-
-// noHome stands for the home of a caller who has none.
-const noHome = "/tmp"
-
-// homeDir returns the caller's HOME, or [noHome] if HOME is unset, relative or "/".
-func (b *builder) homeDir() string {
-	home := b.getenv("HOME")
-	if !strings.HasPrefix(home, "/") || strings.Trim(home, "/") == "" {
-		return noHome
-	}
-	return filepath.Clean(home)
 }
 
 // gather collects all rules: those of the system, the profile, the declarations and the

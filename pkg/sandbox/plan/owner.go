@@ -119,6 +119,18 @@ func (b *builder) mine(info fs.FileInfo) bool {
 	return uid == b.uid || b.owner != nil && uid == b.owner.UID && (groupOf(info) == b.gid() || slices.Contains(b.owner.GIDs, groupOf(info)))
 }
 
+// noHome stands for the home of a caller who has none.
+const noHome = "/tmp"
+
+// homeDir returns the caller's HOME, or [noHome] if HOME is unset, relative or "/".
+func (b *builder) homeDir() string {
+	home := b.getenv("HOME")
+	if !strings.HasPrefix(home, "/") || strings.Trim(home, "/") == "" {
+		return noHome
+	}
+	return filepath.Clean(home)
+}
+
 // homes returns the home directories whose credentials stay hidden and that no command may
 // write as a whole: the caller's and the [Owner]'s from passwd(5), without links.
 func (b *builder) homes() []string {
