@@ -115,6 +115,9 @@ func (p Program) usage(err error, kind Kind) error {
 	}
 	named := p.named(parseContext(err))
 	hint := p.meant(err) + named + " --help shows the usage"
+	if errors.Is(err, errEmpty) {
+		hint = "omit the flag, or give it a value: is a variable unset?"
+	}
 	if message == noCommand {
 		hint = "write the command after --: " + named + " -- COMMAND"
 	}

@@ -3,8 +3,8 @@ package shell
 import "strings"
 
 // sedScript finds the r, w and e commands of a sed script, and the flags w and e of s: r FILE reads,
-// w FILE writes, e runs (GNU sed, "Commands", "The s Command"). It reads the script command by command and stops at
-// a command that it does not know.
+// w FILE writes, e runs (GNU sed, "Commands", "The s Command"). It reads the script command by
+// command and stops at a command that it does not know.
 func (do *doing) sedScript(script field, inv invocation) {
 	s := sedReader{text: script.text}
 	for s.next() {
