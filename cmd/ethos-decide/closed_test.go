@@ -156,6 +156,18 @@ var cannotDecide = map[string]func(t *testing.T, workspace string, l *record.Lin
 	"unknown pack": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
 		return l.AppendTo(nil), []string{"--pack", "cor"}
 	},
+	"unknown flag": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		return l.AppendTo(nil), []string{"--nothing"}
+	},
+	"flag without a value": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		return l.AppendTo(nil), []string{"--mode"}
+	},
+	"session without a boundary": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		return l.AppendTo(nil), []string{"--session", "auto"}
+	},
+	"answer that is not written": func(_ *testing.T, _ string, l *record.Line) ([]byte, []string) {
+		return l.AppendTo(nil), []string{"--quiet"}
+	},
 	"records that cannot be kept": func(_ *testing.T, w string, l *record.Line) ([]byte, []string) {
 		return l.AppendTo(nil), []string{"--records", filepath.Join(w, "no", "such", "directory")}
 	},
@@ -209,13 +221,13 @@ func TestFailsClosed(t *testing.T) {
 					t.Errorf("%s: status %d without a reason", dialect, status)
 				}
 			}
-			if strings.HasPrefix(name, "records") || name == "no input" {
+			if strings.HasPrefix(name, "records") || strings.HasPrefix(name, "answer") || name == "no input" {
 				return // not of the plain form
 			}
 			workspace := t.TempDir()
 			input, args := spoil(t, workspace, harmless(t, "claude", workspace))
 			var out bytes.Buffer
-			if status, message := decided(input, &out, args...); status != 1 && status != 3 || strings.Contains(out.String(), `"verdict":"allow"`) {
+			if status, message := decided(input, &out, args...); status < 1 || status > 3 || strings.Contains(out.String(), `"verdict":"allow"`) {
 				t.Errorf("plain form: status %d, %s%s", status, out.String(), message)
 			}
 		})

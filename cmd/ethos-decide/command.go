@@ -62,6 +62,7 @@ stricter always applies; what it weakens applies once a person has accepted it w
 
 What cannot be decided is denied: a record without facts, an expression that fails, a fact that could not be established.`,
 		Commands: modelFor(args),
+		Failed:   failed,
 		Quick: func(args []string) cli.Command {
 			if c := h.quick(args); c != nil {
 				return c

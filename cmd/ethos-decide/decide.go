@@ -22,7 +22,7 @@ type decideCmd struct {
 	Tree    bool                     `help:"With --confine: record the content of the work space before and after each recorded call, for ethos-trace prove. Not in a session."`
 	Records string                   `placeholder:"FILE|fd:N" help:"With --reply: append the decided records to a file or descriptor instead of the store."`
 	NoStore bool                     `help:"With --reply: keep no record. By default records go into the store, $$ETHOS_STORE or .git/coding-ethos/traces of the work space."`
-	Quiet   bool                     `short:"q" help:"Write nothing; only set the exit status."`
+	Quiet   bool                     `short:"q" help:"Without --reply: write nothing; only set the exit status."`
 	MaxLine int                      `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
 	needed  func(*policy.Input) bool // reports whether the workspace needs the call proven
 	handed  handed                   // by the program that decides without CEL

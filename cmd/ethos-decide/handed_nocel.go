@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 
 	_ "ethos/cmd/ethos-decide/early" // has a session do it
 	"ethos/pkg/ceiling"
@@ -18,17 +17,17 @@ import (
 
 func main() {
 	debug.SetGCPercent(400) // as in ethos-cel
-	cli.Main(cli.Program{Name: "ethos-decide", Quick: quickly})
+	cli.Main(cli.Program{Name: "ethos-decide", Quick: quickly, Failed: failed})
 }
 
 // quickly parses the plain form, which this program has. Any other becomes ethos-cel.
 func quickly(args []string) cli.Command {
 	c := handed{Args: args}.quick(args)
 	if c == nil {
-		return &decideWhole{handed{Args: args}, slices.Contains(args, "--reply")}
+		return &decideWhole{handed{Args: args}}
 	}
 	if c.ownPolicies() {
-		return &decideWhole{c.handed, c.Reply != ""}
+		return &decideWhole{c.handed}
 	}
 	return c
 }
@@ -53,19 +52,11 @@ func (c *decideCmd) ownPolicies() bool {
 }
 
 // decideWhole becomes ethos-cel before anything is read.
-type decideWhole struct {
-	handed
-	reply bool
-}
+type decideWhole struct{ handed }
 
 // Run implements cli.Command.
 func (w *decideWhole) Run(ctx context.Context, sys *cli.System) error {
-	err := w.become(ctx, sys)
-	if w.reply {
-		sys.Fail(withHint(err), "")
-		return cli.Exit(cli.Usage) // 2: the status that blocks
-	}
-	return err
+	return w.become(ctx, sys)
 }
 
 // unread keeps what is read and not done, all of it or from the current line on, for ethos-cel.

@@ -27,6 +27,9 @@ func (c *decideCmd) reply(ctx context.Context, sys *cli.System) (err error) {
 	if !slices.Contains(hook.Dialects(), c.Reply) {
 		return cli.Errorf(cli.Usage, "known are "+strings.Join(hook.Dialects(), ", "), "--reply: unknown agent %q", c.Reply)
 	}
+	if c.Quiet {
+		return cli.Errorf(cli.Usage, "omit --quiet", "--quiet: the answer to the agent is on standard output")
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			err = c.answer(sys, hook.Refuse(c.Reply, fmt.Sprintf("internal error: %v", r)))
@@ -42,6 +45,39 @@ func (c *decideCmd) reply(ctx context.Context, sys *cli.System) (err error) {
 	return c.answer(sys, answer)
 }
 
+// failed answers an event that a wrong command line or the place of the program keeps from being
+// decided: some agents run the call when a hook ends with an error.
+func failed(sys *cli.System, args []string, err error) error {
+	dialect := dialectOf(args)
+	if answered := cli.Exit(0); errors.As(err, &answered) || !slices.Contains(hook.Dialects(), dialect) {
+		return err
+	}
+	a := hook.Refuse(dialect, withHint(err))
+	if _, broken := sys.Stdout.Write(a.Output); broken != nil {
+		a.Status = int(cli.Usage) // 2: the status that blocks
+	}
+	reason := &cli.Error{Status: cli.Status(a.Status), Err: err}
+	if fault := (*cli.Error)(nil); errors.As(err, &fault) {
+		reason.Hint = fault.Hint
+	}
+	return reason
+}
+
+// dialectOf returns the value of --reply in a command line of the plain form, else "".
+func dialectOf(args []string) (dialect string) {
+	if len(args) == 0 || args[0] != "decide" && !strings.HasPrefix(args[0], "-") {
+		return ""
+	}
+	for i, a := range args {
+		if value, ok := strings.CutPrefix(a, "--reply="); ok {
+			dialect = value
+		} else if a == "--reply" && i+1 < len(args) {
+			dialect = args[i+1]
+		}
+	}
+	return dialect
+}
+
 func (c *decideCmd) answer(sys *cli.System, a hook.Answer) error {
 	if a.Message != "" {
 		sys.Fail(a.Message, "")
@@ -51,7 +87,7 @@ func (c *decideCmd) answer(sys *cli.System, a hook.Answer) error {
 			sys.Warn(line, "")
 		}
 	}
-	if len(a.Output) > 0 && !c.Quiet {
+	if len(a.Output) > 0 {
 		if _, err := sys.Stdout.Write(a.Output); err != nil {
 			return cli.Exit(cli.Usage) // 2: the status that blocks
 		}

@@ -26,6 +26,9 @@ type Program struct {
 	Values func() map[string][]string
 	// Vars are the texts for which ${NAME} stands in help texts.
 	Vars func() map[string]string
+	// Failed, if set, is given the error of a command line args, also of one that cannot be parsed,
+	// and returns the error to end with. A hook answers in its agent's protocol with it.
+	Failed func(sys *System, args []string, err error) error
 }
 
 // Unknown returns an [UnknownFlag] if the first word is one, else nil. kong would treat that flag and
@@ -77,6 +80,9 @@ func (p Program) Run(ctx context.Context, sys *System, args []string) (status St
 	}
 	if err != nil && errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return Interrupted
+	}
+	if err != nil && p.Failed != nil {
+		err = p.Failed(sys, args, err)
 	}
 	status, message, hint := statusOf(kind, err)
 	if message != "" {
