@@ -1,6 +1,7 @@
 package control
 
 import (
+	"os"
 	"path/filepath"
 	"strconv"
 
@@ -9,6 +10,7 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/sandbox/quarantine"
+	"ethos/pkg/statedir"
 )
 
 // journalsName is the subdirectory of the state folder in which runs record the state at
@@ -17,7 +19,11 @@ const journalsName = "runs"
 
 // scopeOf returns the scope that all searches of the writable trees share.
 func scopeOf(home string, getenv func(string) string) quarantine.Scope {
-	return quarantine.Scope{Home: home, Settings: protected.Single(), Runs: protected.RunsBelow, Kept: plan.EthosDir, Memory: func(root string) string { return plan.ScanMemory(getenv, root) }}
+	return quarantine.Scope{
+		Home: home, Settings: protected.Single(), Runs: protected.RunsBelow, Kept: plan.EthosDir,
+		Make:   func(in *os.Root, name string) error { return statedir.MakeDir(getenv, in, name) },
+		Memory: func(root string) string { return plan.ScanMemory(getenv, root) },
+	}
 }
 
 // denials converts findings into denials for the evidence.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,9 @@ type Scope struct {
 	// Kept is the name of ethos's own directory in each root. Findings are
 	// moved to its subdirectory "quarantine".
 	Kept string
+	// Make creates that directory in a way that concurrent runs recognise. If it is nil or
+	// fails, the directory is created without.
+	Make func(in *os.Root, name string) error
 	// Memory returns the cache file for the scan of a root, which the next run
 	// uses. nil or "" means no cache.
 	Memory func(root string) string

@@ -43,6 +43,9 @@ func (g *gitDir) aside(path, what string) {
 	t := g.treeOf(path)
 	f := Finding{Path: path, What: what}
 	f.Aside, f.Err = g.move(t, path)
+	if errors.Is(f.Err, errGone) {
+		return
+	}
 	if f.Err == nil {
 		f.Rest, f.Err = g.remake(t, path)
 	}
@@ -102,6 +105,9 @@ func (g *gitDir) replace(path, what string, text, rest []byte) {
 		file.close()
 	}
 	f.Aside, f.Err = g.move(t, path)
+	if errors.Is(f.Err, errGone) {
+		return
+	}
 	if f.Err == nil {
 		f.Err = t.create(path, rest, mode)
 		if f.Err != nil {
@@ -135,13 +141,27 @@ func (t *tree) create(path string, text []byte, mode uint32) error {
 	return err
 }
 
+// errGone is the error of a move for a name that another process has removed: a concurrent run of
+// ethos removes its placeholders.
+var errGone = errors.New("it is no longer there")
+
+func gone(dir int, name string) bool {
+	return errors.Is(unix.Fstatat(dir, name, new(unix.Stat_t), unix.AT_SYMLINK_NOFOLLOW), fs.ErrNotExist)
+}
+
 // move moves a file or directory to the store and returns its new path.
 func (g *gitDir) move(t *tree, path string) (string, error) {
 	dir, name, err := t.parent(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errGone
+	}
 	if err != nil {
 		return "", err
 	}
 	defer unix.Close(dir)
+	if gone(dir, name) {
+		return "", errGone
+	}
 	disarm(dir, name, 0)
 	st := g.storeOf(t)
 	err = st.err
@@ -155,6 +175,9 @@ func (g *gitDir) move(t *tree, path string) (string, error) {
 	again := rename(t, dir, name, filepath.Dir(path), dir, as)
 	if again == nil {
 		return join(filepath.Dir(path), as), nil
+	}
+	if gone(dir, name) {
+		return "", errGone
 	}
 	return "", explain(errors.Join(err, again))
 }
@@ -278,6 +301,10 @@ func (s *Session) storeOf(t *tree) *store {
 // makeStore creates Kept/quarantine/TIME-PID. It renames whatever stands in the
 // way and is not the caller's own directory: the command made it.
 func (s *Session) makeStore(t *tree) (int, string, error) {
+	if in, err := os.OpenRoot("/proc/self/fd/" + strconv.Itoa(t.fd)); err == nil && s.scope.Make != nil {
+		_ = s.scope.Make(in, s.scope.Kept) // what is there and is not ours is renamed next
+		in.Close()
+	}
 	kept, err := ownDirectory(t.fd, s.scope.Kept)
 	if err != nil {
 		return -1, "", err
