@@ -3,20 +3,15 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
-	"ethos/pkg/inherited"
 	"ethos/pkg/nospace"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
@@ -157,7 +152,7 @@ func (e *evidenceFlags) ready(ctx context.Context, sys *cli.System, spec sandbox
 	}
 	plan, err := build(sys, spec, cli.Refused)
 	if err != nil {
-		return nil, nil, e.refusal(err)
+		return nil, nil, e.refusal(ctx, err)
 	}
 	if says, way := weaker(plan.Backend, os.Geteuid()); says != "" {
 		sys.Warn(says, way)
@@ -168,7 +163,7 @@ func (e *evidenceFlags) ready(ctx context.Context, sys *cli.System, spec sandbox
 	if plan.OwnSandbox != "" {
 		sys.Warn("the agent cannot create its own sandbox inside of this one: its commands would fail", plan.OwnSandbox)
 	}
-	evidence, err := e.open()
+	evidence, err := e.open(ctx)
 	if err != nil {
 		return nil, nil, cli.Errorf(cli.Refused, "name a writable file, or fd:N of an open descriptor", "evidence: %w", err)
 	}
@@ -176,11 +171,11 @@ func (e *evidenceFlags) ready(ctx context.Context, sys *cli.System, spec sandbox
 }
 
 // refusal writes to the evidence that nothing ran.
-func (e *evidenceFlags) refusal(err error) error {
+func (e *evidenceFlags) refusal(ctx context.Context, err error) error {
 	if e.DryRun {
 		return err
 	}
-	to, fault := e.open()
+	to, fault := e.open(ctx)
 	if fault == nil {
 		fault = report(to, sandbox.Outcome{Evidence: sandbox.NoEvidence()}, err, nil)
 	}
@@ -222,7 +217,7 @@ func (e *evidenceFlags) pass(ctx context.Context, sys *cli.System, plan *sandbox
 		}
 	}
 	out.Evidence.Asked, out.Evidence.Narrowed = e.asked, e.narrowed
-	if fault := report(evidence, out, err, e.tree); fault != nil {
+	if fault := reported(evidence, signals, func() error { return report(evidence, out, err, e.tree) }); fault != nil {
 		sys.Warn(fmt.Sprintf("evidence: %v", fault), cmp.Or(nospace.Hint(fault, ""), "the command ran; its evidence is lost"))
 	}
 	if err != nil {
@@ -271,59 +266,4 @@ func ended(plan *sandbox.Plan, out sandbox.Outcome) error {
 		return cli.Exit(status)
 	}
 	return nil
-}
-
-// open opens the destination of the evidence before anything runs; nil means none.
-func (e *evidenceFlags) open() (io.WriteCloser, error) {
-	to, err := e.file()
-	if err != nil || e.record == nil {
-		return to, err
-	}
-	e.record.next = to
-	return e.record, nil
-}
-
-func (e *evidenceFlags) file() (io.WriteCloser, error) {
-	if e.Evidence == "" {
-		return nil, nil
-	}
-	number, isFD := strings.CutPrefix(e.Evidence, "fd:")
-	if !isFD {
-		path, err := filepath.Abs(e.Evidence) // so that an error shows the full path
-		if err != nil {
-			return nil, err
-		}
-		return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	}
-	fd, err := strconv.Atoi(number)
-	if err != nil || fd < 3 {
-		return nil, fmt.Errorf("%q is not fd:N with N above 2", e.Evidence)
-	}
-	switch f := inherited.File(fd, e.Evidence); {
-	case f == nil:
-		return nil, fmt.Errorf("descriptor %d is not open", fd)
-	case !inherited.Writable(fd):
-		return nil, fmt.Errorf("descriptor %d is not open for writing", fd)
-	default:
-		return f, nil
-	}
-}
-
-// report writes the result as one line of JSON.
-func report(to io.WriteCloser, out sandbox.Outcome, failure error, tree *watch) error {
-	if to == nil {
-		return nil
-	}
-	result := out.Result(record.Capture{})
-	if failure != nil {
-		result = sandbox.DeniedBy(failure, out.Evidence)
-	} else {
-		tree.end(&result)
-	}
-	text, err := json.Marshal(result)
-	if err != nil {
-		return err
-	}
-	_, err = to.Write(append(text, '\n'))
-	return errors.Join(err, to.Close())
 }

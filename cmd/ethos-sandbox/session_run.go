@@ -92,7 +92,7 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 	if err == nil {
 		exited.Denials = append(exited.Denials, j.explain(exited)...)
 	}
-	if fault := report(evidence, outcome(client, exited), asRefusal(err), nil); fault != nil {
+	if fault := reported(evidence, caught, func() error { return report(evidence, outcome(client, exited), asRefusal(err), nil) }); fault != nil {
 		sys.Warn("evidence: "+fault.Error(), "the command ran; its evidence is lost")
 	}
 	if err != nil {
@@ -138,7 +138,7 @@ func (j *joining) open(ctx context.Context, sys *cli.System) (*session.Client, i
 	if j.evidence.DryRun {
 		return nil, nil, cli.Errorf(cli.Refused, "ethos-sandbox session show shows the plan of a session", "--dry-run cannot be used with --session")
 	}
-	evidence, err := j.evidence.open()
+	evidence, err := j.evidence.open(ctx)
 	if err != nil {
 		return nil, nil, cli.Errorf(cli.Refused, "name a writable file, or fd:N of an open descriptor", "evidence: %w", err)
 	}

@@ -48,6 +48,7 @@ func (p Program) parse(ctx context.Context, sys *System, args []string, kind *Ki
 		return err
 	}
 	sys.warnLost(*kind)
+	endsUnread(ctx, *kind)
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err = parsed.Run(sys)
 	var flag UnknownFlag

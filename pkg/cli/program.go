@@ -101,6 +101,7 @@ func (p Program) run(ctx context.Context, sys *System, args []string, kind *Kind
 			return err
 		}
 		sys.warnLost(*kind)
+		endsUnread(ctx, *kind)
 		return c.Run(ctx, sys)
 	}
 	return p.parse(ctx, sys, args, kind)

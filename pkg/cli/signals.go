@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -16,6 +17,7 @@ type interruptible struct {
 	once sync.Once
 	ctx  context.Context
 	came chan os.Signal // nothing receives from it
+	cut  atomic.Bool    // set by the program's kind: see unread
 }
 
 func (s *interruptible) caught() context.Context {
@@ -30,9 +32,33 @@ func (s *interruptible) caught() context.Context {
 			signals.Stop(got) // a second signal kills
 			signals.Stop(s.came)
 			cancel(signalled{by.(syscall.Signal)})
+			s.unread(by.(syscall.Signal))
 		}()
 	})
 	return s.ctx
+}
+
+// endsUnread has a signal end a filter whose output nobody reads.
+func endsUnread(ctx context.Context, kind Kind) {
+	if s, ok := ctx.(*interruptible); ok {
+		s.cut.Store(kind == Filter)
+	}
+}
+
+// patience is how long a filter that is to end may wait for the reader of its output.
+const patience = 300 * time.Millisecond
+
+// unread ends a filter by a signal while nobody reads its output: a write that blocks does not notice
+// that the context has ended. A command under a runner decides for itself.
+func (s *interruptible) unread(by syscall.Signal) {
+	const step = patience / 6
+	for waited := time.Duration(0); waited < patience; waited += step {
+		time.Sleep(step)
+		if !s.cut.Load() || !full(syscall.Stdout) && !full(syscall.Stderr) {
+			waited = -step
+		}
+	}
+	dieBy(by)
 }
 
 // notify has the signals delivered to both channels.
