@@ -32,7 +32,7 @@ var leftBehind = []Mutant{
 	{Name: "left: directories that nobody may search", Edits: []Edit{{sessions, "\t\ts.open(t, scan)\n", ""}}, Tests: slices.Concat(judged, afterwards)},
 	{Name: "left: links on the way lead nowhere", Edits: []Edit{{beneath, `unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS`, `0`}}, Tests: judged},
 	{Name: "left: another directory in the place of a root", Edits: []Edit{{sessions, "\tfor i, t := range s.trees {\n", "\tfor i, t := range s.trees {\n\t\tif again, err := openTree(t.path); err == nil {\n\t\t\tt.fd = again.fd\n\t\t}\n"}}, Tests: judged},
-	{Name: "left: what is kept cannot run", Edits: []Edit{{stores, `_ = os.Chmod(self, fs.FileMode(st.Mode&0o666))`, `_ = self`}}, Tests: judged},
+	{Name: "left: what is kept cannot run", Edits: []Edit{{"pkg/sandbox/quarantine/disarm_linux.go", `_ = os.Chmod(self, fs.FileMode(st.Mode&0o666))`, `_ = self`}}, Tests: judged},
 	{Name: "left: beside another run", Edits: []Edit{{sessions, "\ts.doubt(append(others, live(scope.Journals, scope)...))\n", "\t_ = others\n"}}, Tests: judged},
 	{Name: "recover: at all", Edits: []Edit{{journals, `found = append(found, j.judge(ctx, scope)...)`, `j.close(nil)`}}, Tests: judged},
 	{Name: "recover: runs that are under way are left", Edits: []Edit{{journals, `if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil ||`, `if`}}, Tests: judged},
