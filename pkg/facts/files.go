@@ -94,7 +94,7 @@ func (f *fileFacts) find(op, shown, abs string) record.File {
 	}
 	out := record.File{Op: op, Path: shown, Resolved: at.name, ViaSymlink: at.links != nil, Exists: at.exists}
 	out.InsideWorkspace = within(at.name, f.place.workspace)
-	out.Outside = f.place.outside(at.name)
+	out.Outside = f.place.outside(at.name) && !into(op, at.name)
 	if out.InsideWorkspace {
 		out.WorkspaceRelative = path.Join(".", strings.TrimPrefix(at.name, f.place.workspace))
 		if out.WorkspaceRelative = strings.TrimPrefix(out.WorkspaceRelative, "/"); out.WorkspaceRelative == "" {

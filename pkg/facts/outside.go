@@ -40,6 +40,12 @@ func (p place) outside(name string) bool {
 	return true
 }
 
+// into reports whether an operation puts something into a directory for temporary files, as cp does that
+// is given the directory alone.
+func into(op, name string) bool {
+	return (op == "write" || op == "link") && slices.Contains(temporary[:], name)
+}
+
 // gitMayChange reports whether a path outside of the work space is one that only git changes and
 // that belongs to nobody else: a linked work tree of the repository, because `git worktree remove`
 // removes none with changes in it, or a new file beside the work space, such as that of `git bundle
