@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -58,7 +59,7 @@ func (c *walker) variableBuiltin(inv invocation, name string) bool {
 		return true
 	case "read", "mapfile", "readarray", "getopts":
 		c.emit(inv, name)
-		c.assignedNames(name, args)
+		c.assignedNames(inv, name)
 	case "unset":
 		c.emit(inv, name)
 		c.unset(args)
@@ -215,8 +216,9 @@ func (c *walker) declareWords(inv invocation, name string) {
 }
 
 // assignedNames handles read and similar commands. The values of the variables that they name are
-// known only at run time.
-func (c *walker) assignedNames(name string, args []field) {
+// known only at run time, unless read reads text of the script.
+func (c *walker) assignedNames(inv invocation, name string) {
+	args := inv.fields[1:]
 	g := grammar{short: "a:d:i:n:N:p:t:u:C:c:O:s:"}
 	if name == "read" {
 		g = grammar{short: "a:d:i:n:N:p:t:u:"}
@@ -235,6 +237,30 @@ func (c *walker) assignedNames(name string, args []field) {
 	for _, f := range operands {
 		c.indexText(f)
 		c.overwrite(f)
+	}
+	if name == "read" && c.ownInput && !p.has("a", "d", "i", "n", "N", "t", "u") {
+		c.readLine(inv, operands)
+	}
+}
+
+// readLine assigns the first line of an input that the script contains: read A B <<< "a b". The last
+// variable gets what is left of the line.
+func (c *walker) readLine(inv invocation, names []field) {
+	split := func(a assignment) bool { return a.name == "IFS" }
+	text, known := c.feedOf(inv).static()
+	if _, set := c.scope.lookup("IFS"); !known || set || slices.ContainsFunc(inv.env, split) || strings.Contains(text.text, `\\`) {
+		return
+	}
+	rest, _, _ := strings.Cut(text.text, "\n")
+	for i, f := range names {
+		value := strings.Trim(rest, " \t")
+		if i < len(names)-1 {
+			at := strings.IndexAny(value+" ", " \t")
+			value, rest = value[:at], value[at:]
+		}
+		if !f.dyn && syntax.ValidName(f.text) {
+			c.setVariable(f.text, variable{alts: []alt{{text: value}}})
+		}
 	}
 }
 

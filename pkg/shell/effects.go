@@ -37,7 +37,7 @@ func (c *walker) effects(inv invocation, name string) {
 		return
 	}
 	if u.effect == effDD {
-		do.dd(inv.fields[1:])
+		do.dd(inv)
 		return
 	}
 	if u.effect == effTar {
@@ -247,14 +247,19 @@ func (do *doing) shred() {
 	do.writeAll(do.p.operands, op)
 }
 
-// dd handles dd, which reads if= and writes of=.
-func (do *doing) dd(args []field) {
-	for _, f := range args {
-		switch {
-		case strings.HasPrefix(f.text, "if="):
+// dd handles dd, which reads if= or standard input and writes of=.
+func (do *doing) dd(inv invocation) {
+	text, known := do.feedOf(inv).content()
+	for _, f := range inv.fields[1:] {
+		if strings.HasPrefix(f.text, "if=") {
 			do.readOne(tail(f, 3))
-		case strings.HasPrefix(f.text, "of="):
+			text, known = do.content(tail(f, 3), inv)
+		}
+	}
+	for _, f := range inv.fields[1:] {
+		if strings.HasPrefix(f.text, "of=") {
 			do.writeOne(tail(f, 3), opWrite)
+			do.keep(do.locate(tail(f, 3), do.d), text, known, false)
 		}
 	}
 }

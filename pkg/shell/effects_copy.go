@@ -17,9 +17,13 @@ func (do *doing) transfer(source string) {
 		if into && to.text != "" {
 			do.arrive(inside(to, f), opWrite)
 		}
+		if to.text != "" {
+			do.copyContent(f, inside(to, f)) // to may be a directory
+		}
 	}
 	if !into {
 		do.arrive(to, opWrite)
+		do.copyContent(from[0], to)
 	}
 }
 
@@ -90,7 +94,7 @@ func (do *doing) link() {
 		do.readOne(do.p.operands[0])
 		name := field{text: path.Base(do.p.operands[0].text), dyn: do.p.operands[0].dyn}
 		do.writeOne(name, opLink)
-		do.linked(do.p.operands[0], name)
+		do.newLink(do.p.operands[0], name)
 		return
 	}
 	from, to, into := do.targets()
@@ -98,18 +102,20 @@ func (do *doing) link() {
 		do.readOne(f)
 		if into && to.text != "" {
 			do.arrive(inside(to, f), opLink)
-			do.linked(f, inside(to, f))
+			do.newLink(f, inside(to, f))
 		}
 	}
 	if !into {
 		do.arrive(to, opLink)
-		do.linked(from[0], to)
+		do.newLink(from[0], to)
 	}
 }
 
-// linked records a symbolic link that the script creates.
-func (do *doing) linked(to, name field) {
+// newLink records a link that the script creates. A hard link is another name of the same content.
+func (do *doing) newLink(to, name field) {
 	if do.p.has("s", "symbolic") {
 		do.keepLink(to, do.locate(name, do.d))
+		return
 	}
+	do.copyContent(to, name)
 }

@@ -252,12 +252,31 @@ func (x *expander) quotedLit(l *syntax.Lit, special string) {
 // command expands a command substitution: it is static if its output is.
 func (x *expander) command(s *syntax.CmdSubst, quoted bool) {
 	text, ok := x.e.c.output(s.Stmts)
-	if !ok {
+	switch at := x.e.c.src.at(int(s.Left.Offset())); {
+	case !ok && x.e.deleting && !quoted && !x.open && x.names(s.Stmts, at):
+		return
+	case !ok:
 		x.unknown(s)
 		x.b.f.many = !quoted && !x.whole
 		return
 	}
 	x.value(strings.TrimRight(text, "\n"), x.e.c.src.at(int(s.Left.Offset())), quoted)
+}
+
+// names appends the names that find or ls prints: rm $(find . -name x). It reports whether it knows
+// them.
+func (x *expander) names(stmts []*syntax.Stmt, offset int) bool {
+	list := x.e.c.listed(feed{kind: feedProcess, stmts: stmts, in: x.e.c})
+	for i, name := range list {
+		if i > 0 {
+			x.flush()
+		}
+		x.open = true
+		x.b.fixed(name.text, offset)
+		x.b.unsure()
+		x.b.f.many = true
+	}
+	return len(list) > 0
 }
 
 // value appends the static value of an expansion, and splits it if it is not quoted.

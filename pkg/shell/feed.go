@@ -50,6 +50,10 @@ func (f feed) content() (field, bool) {
 		return f.in.printed([]*syntax.Stmt{f.stmt})
 	case feedProcess:
 		return f.in.printed(f.stmts)
+	case feedFile:
+		if f.in != nil {
+			return f.in.writtenTo(f.file)
+		}
 	}
 	return field{}, false
 }
@@ -63,6 +67,8 @@ func (f feed) label() string {
 		return "heredoc"
 	case feedString:
 		return "herestring"
+	case feedFile:
+		return "file"
 	}
 	return "process_substitution"
 }
@@ -243,7 +249,11 @@ func (c *walker) printCall(b *fieldBuilder, call *syntax.CallExpr, stdin feed) b
 	case "printf":
 		return printPrintf(b, fields[1:])
 	case "cat":
-		return printCat(b, fields[1:], stdin)
+		return c.printCat(b, fields[1:], stdin)
+	case "tee":
+		f, ok := stdin.content()
+		b.field(f)
+		return ok
 	case "command", "which", "type":
 		return printWhich(b, fields)
 	case ":", "true":
@@ -279,14 +289,25 @@ func (c *walker) printTemporary(b *fieldBuilder, fields []field, call *syntax.Ca
 	return true
 }
 
-// printCat handles cat, which copies standard input.
-func printCat(b *fieldBuilder, args []field, stdin feed) bool {
-	if len(args) > 1 || len(args) == 1 && args[0].text != "-" {
-		return false
+// printCat handles cat, which copies standard input, or files that the script has written.
+func (c *walker) printCat(b *fieldBuilder, args []field, stdin feed) bool {
+	if len(args) == 0 {
+		args = []field{{text: "-"}}
 	}
-	f, ok := stdin.content()
-	b.field(f)
-	return ok
+	for _, file := range args {
+		f, ok := field{}, false
+		switch {
+		case stdinName(file.text):
+			f, ok = stdin.content()
+		case !isOption(file):
+			f, ok = c.writtenTo(c.locate(file, c.scope.dir()).absolute)
+		}
+		if !ok {
+			return false
+		}
+		b.field(f)
+	}
+	return true
 }
 
 // printWhich handles command -v NAME and which NAME, which print a path that ends in NAME, or NAME.

@@ -189,14 +189,37 @@ func (c *walker) followed(absolute string) string {
 	return absolute
 }
 
+// linked returns the target of a link that the script creates.
+func (c *walker) linked(name string) (to string, ok bool) {
+	for _, l := range c.links {
+		if l.name == name {
+			return l.to, true
+		}
+	}
+	return "", false
+}
+
 // read records a file that is read and, if it is a link that the script creates, the link's target.
 func (c *walker) read(p target, by string) {
 	c.analysis.read(p, by)
-	for _, l := range c.links {
-		if p.absolute != "" && path.Clean(p.absolute) == l.name {
-			c.analysis.read(c.settle(l.to, p.certain), by)
-			break
-		}
+	if to, ok := c.linked(path.Clean(p.absolute)); ok {
+		c.analysis.read(c.settle(to, p.certain), by)
+	}
+}
+
+// write records a file that is written and, if it is a link that the script creates, the link's
+// target. What deletes, moves or replaces a name changes the link itself.
+func (c *walker) write(p target, by, op string) {
+	c.analysis.write(p, by, op)
+	if p.absolute == "" {
+		return
+	}
+	name := path.Clean(p.absolute)
+	c.altered(name, op)
+	switch to, ok := c.linked(name); {
+	case !ok, op == opDelete, op == opMove, op == opLink, by == "mv", by == "install", by == "ln":
+	default:
+		c.analysis.write(c.settle(to, p.certain), by, op)
 	}
 }
 

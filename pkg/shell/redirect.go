@@ -56,7 +56,7 @@ func (c *walker) redirect(r *syntax.Redirect) (in feed, replaced []string, chang
 }
 
 func (c *walker) inputFile(r *syntax.Redirect) feed {
-	result := feed{kind: feedFile}
+	result := feed{kind: feedFile, in: c}
 	c.each(r.Word, func(f field) {
 		if f.sub != nil {
 			result = feed{kind: feedProcess, stmts: f.sub.stmts, in: c}

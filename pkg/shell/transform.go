@@ -28,6 +28,8 @@ func (e *eval) transformed(v alt, exp *syntax.Expansion) (alt, bool) {
 	case syntax.RemSmallSuffix, syntax.RemLargeSuffix:
 		text, ok := trimSuffix(v.text, arg.text, exp.Op == syntax.RemLargeSuffix)
 		return alt{text: text}, ok
+	case syntax.OtherParamOps: // what @E, @P and @Q change
+		return v, !strings.ContainsAny(v.text, "\\$`'\"!\n") && strings.Contains("EPQ", arg.text)
 	}
 	return alt{}, false
 }

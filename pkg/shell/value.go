@@ -209,7 +209,10 @@ func (e *eval) operated(v alt, exp *syntax.Expansion, offset int) (alt, bool) {
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		return v, true
 	}
-	if v.dyn || v.array {
+	switch {
+	case v.dyn && v.text == "~": // ${HOME%/}, ${HOME@E}
+		return v, true
+	case v.dyn || v.array:
 		return alt{}, false
 	}
 	return e.transformed(v, exp)

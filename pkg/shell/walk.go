@@ -31,12 +31,19 @@ func (c *walker) stmt(s *syntax.Stmt) {
 func (c *walker) foreground(s *syntax.Stmt) {
 	if len(s.Redirs) > 0 {
 		in := c.redirected(s.Redirs)
+		_, in.ownInput = s.Cmd.(*syntax.CallExpr)
+		in.ownInput = in.ownInput && in.stdin.kind != c.stdin.kind
 		in.command(s)
 		c.keepOutput(s)
 		if emptyExec(s) {
 			c.stdin = in.stdin
 		}
 		return
+	}
+	if c.ownInput { // the body of a function
+		in := *c
+		in.ownInput = false
+		c = &in
 	}
 	c.command(s)
 }

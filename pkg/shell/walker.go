@@ -10,6 +10,7 @@ type walker struct {
 	stage      *stage
 	calls      *call
 	stdin      feed
+	ownInput   bool     // stdin is of a redirection of this simple command: nobody has read of it
 	replaced   []string // the files that standard output replaces: see [Analysis.Replaced]
 	via        []string // wrappers around this position: time { … }, sudo sh -c
 	depth      int      // how often code was parsed again

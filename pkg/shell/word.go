@@ -8,10 +8,11 @@ import (
 
 // eval expands words under one choice of the values that variables may have.
 type eval struct {
-	c      *walker
-	chosen []choice
-	frozen bool // no new choice may be made
-	head   bool // the word is the command's own: every value matters, also an unknown one
+	c        *walker
+	chosen   []choice
+	frozen   bool // no new choice may be made
+	head     bool // the word is the command's own: every value matters, also an unknown one
+	deleting bool // a word before this one names a program that deletes its operands
 }
 
 // choice is a point with several possible values, and the one that is used now.
@@ -86,6 +87,7 @@ func (e *eval) words(words []*syntax.Word) []field {
 	out := make([]field, 0, len(words))
 	for _, w := range words {
 		e.head = len(out) == 0
+		e.deleting = e.deleting || len(out) > 0 && deletes(out[len(out)-1:])
 		out = e.word(out, w)
 		if len(out) > maxFields {
 			e.c.halt()

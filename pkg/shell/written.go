@@ -9,8 +9,8 @@ import (
 )
 
 // A script may write a file and run it. If the content comes from echo, printf or a here-document
-// of this script, the code in it is analysed. Otherwise the file is an existing one on disk, whose
-// content is not a fact.
+// of this script, the code in it is analysed, also in a copy of the file. Otherwise the file is an
+// existing one on disk, whose content is not a fact.
 
 // keepOutput stores what a statement prints as the content of the files that its output is
 // redirected to.
@@ -27,15 +27,18 @@ func (c *walker) keepOutput(s *syntax.Stmt) {
 	}
 }
 
-// keep stores the content of a file. Unknown content replaces known content.
+// keep stores the content of a file. Unknown content replaces known content. What is appended to
+// unknown content is known, but is not all of it.
 func (a *analysis) keep(file target, text field, known, appends bool) {
 	name := path.Clean(file.absolute)
 	old, had := a.written[name]
-	if appends && known {
+	if appends {
 		var b fieldBuilder
 		b.field(old)
 		b.field(text)
-		text, known = b.take(), had
+		whole := had && known
+		text, known = b.take(), had || known
+		text.dyn = text.dyn || !whole
 	}
 	if file.absolute == "" || !known || len(text.text) > maxValue {
 		delete(a.written, name)
@@ -52,8 +55,41 @@ func (c *walker) content(f field, inv invocation) (field, bool) {
 	if len(c.written) == 0 {
 		return field{}, false
 	}
-	text, known := c.written[path.Clean(c.locate(f, c.dirOf(inv)).absolute)]
-	return text, known
+	return c.writtenTo(c.locate(f, c.dirOf(inv)).absolute)
+}
+
+// writtenTo returns what the script has written into a file, also under the name of a link that the
+// script has made.
+func (c *walker) writtenTo(absolute string) (field, bool) {
+	if absolute == "" || len(c.written) == 0 {
+		return field{}, false
+	}
+	name := path.Clean(absolute)
+	for range maxLinks {
+		if text, known := c.written[name]; known {
+			return text, true
+		}
+		to, isLink := c.linked(name)
+		if !isLink {
+			break
+		}
+		name = path.Clean(c.followed(to))
+	}
+	return field{}, false
+}
+
+// altered marks the known content of a file that another program changes as one that it may have.
+func (a *analysis) altered(name, op string) {
+	if text, known := a.written[name]; known && (op == opWrite || op == opTruncate || op == opAppend) {
+		text.dyn = true
+		a.written[name] = text
+	}
+}
+
+// copyContent gives a copy of a file the content of the file.
+func (do *doing) copyContent(from, to field) {
+	text, known := do.writtenTo(do.locate(from, do.d).absolute)
+	do.keep(do.locate(to, do.d), text, known, false)
 }
 
 // ownProgram follows a program that the script has written: by its first line, as the kernel does,
