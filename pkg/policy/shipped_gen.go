@@ -227,7 +227,7 @@ var shippedPolicies = []shippedPolicy{
 			ID: "code.opaque", Pack: "core", Principle: "readable-intent", Effect: "ask",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"plan", "verify", "safe"},
-			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"] && c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))) || shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || c.path == c.name && c.name in [\"direnv\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"docker-machine\", \"rustup\"]))",
+			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || c.path == c.name && c.name in [\"direnv\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"docker-machine\", \"rustup\"]))",
 			Message:   "A shell would run text that is made while it runs, so that it cannot be judged before.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
@@ -248,7 +248,25 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "source"},
 					need{op: equals, fact: 31 /* Command.name */, value: "."},
 				}},
-				need{op: someValue, fact: 40 /* Command.piped_from */},
+				need{op: anyOf, of: []need{
+					need{op: someValue, fact: 40 /* Command.piped_from */},
+					need{op: all, of: []need{
+						need{op: someValue, fact: 40 /* Command.piped_from */},
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "echo"},
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "printf"},
+						}},
+						need{op: someValue, fact: 40 /* Command.piped_from */},
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "sed"},
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "awk"},
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "grep"},
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "envsubst"},
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "head"},
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "tail"},
+						}},
+					}},
+				}},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -258,19 +276,19 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "6d4d256f8413df92dd8386c1e81c7ef107a06b660a872313bd2a5ad9b72624cc",
-		from:   6205, to: 8588,
+		digest: "cda32a94607a64c5a8e6740dd9bf3b073dd17dace78e03247ce8cdd45017d590",
+		from:   6205, to: 9155,
 	},
 	{
 		policy: Policy{
 			ID: "code.opaque_unattended", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"auto"},
-			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"] && c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))) || shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || c.path == c.name && c.name in [\"direnv\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"docker-machine\", \"rustup\"]))",
+			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || c.path == c.name && c.name in [\"direnv\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"docker-machine\", \"rustup\"]))",
 			Message:   "A shell would run text that is made while it runs, and in this mode nobody can look at it first.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 116, Column: 5,
+			File:      "pack:core/code.yaml", Line: 118, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -287,7 +305,25 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 31 /* Command.name */, value: "source"},
 					need{op: equals, fact: 31 /* Command.name */, value: "."},
 				}},
-				need{op: someValue, fact: 40 /* Command.piped_from */},
+				need{op: anyOf, of: []need{
+					need{op: someValue, fact: 40 /* Command.piped_from */},
+					need{op: all, of: []need{
+						need{op: someValue, fact: 40 /* Command.piped_from */},
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "echo"},
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "printf"},
+						}},
+						need{op: someValue, fact: 40 /* Command.piped_from */},
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "sed"},
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "awk"},
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "grep"},
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "envsubst"},
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "head"},
+							need{op: equals, fact: 40 /* Command.piped_from */, value: "tail"},
+						}},
+					}},
+				}},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -297,8 +333,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "92c20f1e0559140285d81314a0e2054ccbb4b1cec5ced27d4fd6a361b7faecd2",
-		from:   8588, to: 10971,
+		digest: "0c9d8313be1f47e254bc7c631368296f424027a4d41052f3278f671cd23b141c",
+		from:   9155, to: 12105,
 	},
 	{
 		policy: Policy{
@@ -308,7 +344,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This connects a shell or a raw socket to another machine.",
 			Remedy:    "Use a named tool for the transfer, such as `curl -d @out.json http://localhost:8080/`, under the network rules.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 134, Column: 5,
+			File:      "pack:core/code.yaml", Line: 138, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: matches, fact: 46 /* PathUse.path */, value: "/dev/{tcp,udp}/**"},
@@ -413,7 +449,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3eb50c5b79da9b6518d5a2ba0c99162fd21324a3bdb4a37fd1901d8a61206ffe",
-		from:   10971, to: 16133,
+		from:   12105, to: 17267,
 	},
 	{
 		policy: Policy{
@@ -423,7 +459,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 159, Column: 5,
+			File:      "pack:core/code.yaml", Line: 163, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -462,7 +498,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1254d86da059afd9d530d49c28e9eafaf08a63077fcc4b1762001d6eb2b56b01",
-		from:   16133, to: 17102,
+		from:   17267, to: 18236,
 	},
 	{
 		policy: Policy{
@@ -472,7 +508,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The name of this program is a pattern, so that only the file system knows what would run.",
 			Remedy:    "Call the program by its name.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 181, Column: 5,
+			File:      "pack:core/code.yaml", Line: 185, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -480,7 +516,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "fb4f33484dc994cd1048b857e6b675f95f4866931571bb115210a89d20baff14",
-		from:   17102, to: 17426,
+		from:   18236, to: 18560,
 	},
 	{
 		policy: Policy{
@@ -490,7 +526,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This runs what the agent types into it later, and no hook reports what is typed.",
 			Remedy:    "Give the code in this call, as a file, an option or a here-document (`bash build.sh`, `python3 -c 'print(1)'`), or close the input with `</dev/null`; `ethos-sandbox run -- bash` runs inside a boundary, and with --confine in the agent's hook, which a person sets, every call does.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 194, Column: 5,
+			File:      "pack:core/code.yaml", Line: 198, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: equals, fact: 5 /* Action.interactive */, value: "true"},
@@ -543,7 +579,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "actor", "shell"},
 		digest: "d89669fe1fba6a076caa7910c4cee4d87279cec5333585773ec76e6e970a07fc",
-		from:   17426, to: 19215,
+		from:   18560, to: 20349,
 	},
 	{
 		policy: Policy{
@@ -553,7 +589,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "What this runs or opens is decoded while it runs, so that nobody can read it.",
 			Remedy:    "Write the code or the name out in the clear.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 253, Column: 5,
+			File:      "pack:core/code.yaml", Line: 257, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -622,7 +658,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0ca78c8715bf490480ab2007968cae94d9f9c533cc6fb0a54f93120c1261b920",
-		from:   19215, to: 21608,
+		from:   20349, to: 22742,
 	},
 	{
 		policy: Policy{
@@ -632,7 +668,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A tool would start or load a program of the work space in place of one of the system.",
 			Remedy:    "Run that program by itself, for example `./x`, where it can be read, or name a tool of the system, as in `make CC=clang`.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 281, Column: 5,
+			File:      "pack:core/code.yaml", Line: 285, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -659,7 +695,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "db0a2f5a4868cc0c3e37ae4fc850e85af988d55f73977aa978a14b8e6af11e72",
-		from:   21608, to: 24391,
+		from:   22742, to: 25525,
 	},
 	{
 		policy: Policy{
@@ -669,7 +705,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
 			Remedy:    "Run that program by itself, where it can be read.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 299, Column: 5,
+			File:      "pack:core/code.yaml", Line: 303, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -770,7 +806,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "afb5d584ded99d16c2977017e62ec29df3e6d7310a235d03020e4e056c2be216",
-		from:   24391, to: 29410,
+		from:   25525, to: 30544,
 	},
 	{
 		policy: Policy{
@@ -780,7 +816,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts ethos-sandbox inside ethos-sandbox, where no second boundary can be made.",
 			Remedy:    "Run the command itself, for example `make`; it is inside the boundary already.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 370, Column: 5,
+			File:      "pack:core/code.yaml", Line: 374, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -798,7 +834,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "ethos", "shell"},
 		digest: "9e502ec93e7d70840ac9b64d346c5cee1e1d5a6d2868f01948a81c3a0cc875f0",
-		from:   29410, to: 30273,
+		from:   30544, to: 31407,
 	},
 	{
 		policy: Policy{
@@ -854,7 +890,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "77e874aced0f7869aa3f42ad721f124bb5b64d307cd1dd066b8da6a2e3d5be90",
-		from:   30273, to: 34444,
+		from:   31407, to: 35578,
 	},
 	{
 		policy: Policy{
@@ -876,7 +912,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "17f5bb408f4c38e100d0180651c2a19a3ef4dce06e4867ec29d2d4b6fa172a3f",
-		from:   34444, to: 35312,
+		from:   35578, to: 36446,
 	},
 	{
 		policy: Policy{
@@ -891,7 +927,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "unlisted_delete"},
 		reads:  []string{"shell"},
 		digest: "d34c4a3ac27ded8c5201dee035f76ba05f58094ca1930f344e7222f871499bc4",
-		from:   35312, to: 35380,
+		from:   36446, to: 36514,
 	},
 	{
 		policy: Policy{
@@ -924,7 +960,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   35380, to: 36319,
+		from:   36514, to: 37453,
 	},
 	{
 		policy: Policy{
@@ -976,7 +1012,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   36319, to: 37680,
+		from:   37453, to: 38814,
 	},
 	{
 		policy: Policy{
@@ -1091,7 +1127,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "abcb27fc8670473003e0d6ba847118ce91145062613c9014d09df35dba081b5c",
-		from:   37680, to: 47422,
+		from:   38814, to: 48556,
 	},
 	{
 		policy: Policy{
@@ -1119,7 +1155,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   47422, to: 48650,
+		from:   48556, to: 49784,
 	},
 	{
 		policy: Policy{
@@ -1188,7 +1224,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7cdc99ac91249cb5b56ae4b34132354da26a5b7171377b113c922d6442ddff8a",
-		from:   48650, to: 50656,
+		from:   49784, to: 51790,
 	},
 	{
 		policy: Policy{
@@ -1215,7 +1251,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   50656, to: 51345,
+		from:   51790, to: 52479,
 	},
 	{
 		policy: Policy{
@@ -1233,7 +1269,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   51345, to: 51580,
+		from:   52479, to: 52714,
 	},
 	{
 		policy: Policy{
@@ -1256,7 +1292,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "0a6d92316098bd2fa0001268036ca793c5a4cc1d00cc01eb89924a256830c5c6",
-		from:   51580, to: 52018,
+		from:   52714, to: 53152,
 	},
 	{
 		policy: Policy{
@@ -1274,7 +1310,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   52018, to: 52248,
+		from:   53152, to: 53382,
 	},
 	{
 		policy: Policy{
@@ -1303,7 +1339,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   52248, to: 53266,
+		from:   53382, to: 54400,
 	},
 	{
 		policy: Policy{
@@ -1322,7 +1358,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   53266, to: 53655,
+		from:   54400, to: 54789,
 	},
 	{
 		policy: Policy{
@@ -1343,7 +1379,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "ad5ed5bd13f46c3cf219cd88301ae19dd0b12905d09c29836513afddca407e28",
-		from:   53655, to: 54206,
+		from:   54789, to: 55340,
 	},
 	{
 		policy: Policy{
@@ -1418,7 +1454,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "11e0e050d8890956e147f0dbf49a9fbbaec00b85f89dc78b85c8207a8a2cf814",
-		from:   54206, to: 58107,
+		from:   55340, to: 59241,
 	},
 	{
 		policy: Policy{
@@ -1452,7 +1488,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "3f4bac8c3f0796f867ca128d3908a8d58c357e0cb886a569ab6c262184e44661",
-		from:   58107, to: 59797,
+		from:   59241, to: 60931,
 	},
 	{
 		policy: Policy{
@@ -1488,7 +1524,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   59797, to: 61583,
+		from:   60931, to: 62717,
 	},
 	{
 		policy: Policy{
@@ -1527,7 +1563,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "c2d39f55ec8d4097e15e4706fcf76c55a2d125a19008e2546aaa412e1362dd4b",
-		from:   61583, to: 63833,
+		from:   62717, to: 64967,
 	},
 	{
 		policy: Policy{
@@ -1590,7 +1626,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "7ff7287ddc75c2b506e5b0370f1042d9da7e3d0af30cebeccebddb68385cd879",
-		from:   63833, to: 65450,
+		from:   64967, to: 66584,
 	},
 	{
 		policy: Policy{
@@ -1693,7 +1729,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "de09be8ccaf9b9e9b1135d1db4bf4723e43cf74e41cd1886d3b61bde1696fe15",
-		from:   65450, to: 71588,
+		from:   66584, to: 72722,
 	},
 	{
 		policy: Policy{
@@ -1933,7 +1969,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "782c8f9dd4f2296b4e34c9f7569152ef4613116fd5bc9813d3ede4df7135b8d2",
-		from:   71588, to: 86698,
+		from:   72722, to: 87832,
 	},
 	{
 		policy: Policy{
@@ -1992,7 +2028,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "7d33b13f5cdbea3d00fa7c99a3c4acfba9bdb9db84aaae4ea55c4f70c5911771",
-		from:   86698, to: 88547,
+		from:   87832, to: 89681,
 	},
 	{
 		policy: Policy{
@@ -2015,7 +2051,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.agent_settings", "shell"},
 		digest: "bca47f1b145ed4b84c3bd463ef9e93da22989b7e125927b3e706cf99142e4b62",
-		from:   88547, to: 89056,
+		from:   89681, to: 90190,
 	},
 	{
 		policy: Policy{
@@ -2038,7 +2074,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos", "shell"},
 		digest: "d7508d6dbc51fd17e4a02c4df9642bcf4c3a141f4d957d6921432c962a37a5f8",
-		from:   89056, to: 89538,
+		from:   90190, to: 90672,
 	},
 	{
 		policy: Policy{
@@ -2118,7 +2154,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.shell_startup", "shell"},
 		digest: "c16c098228f6c7ed5eb06e6cd7de1728e8958edaccead59ee8923b002cb0e186",
-		from:   89538, to: 94645,
+		from:   90672, to: 95779,
 	},
 	{
 		policy: Policy{
@@ -2207,7 +2243,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5d030a0959550e5ef39cfc4398dfc5a1272313581121c4ab69c0f5e65f602d75",
-		from:   94645, to: 98731,
+		from:   95779, to: 99865,
 	},
 	{
 		policy: Policy{
@@ -2231,7 +2267,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "a75c796ecf165409a3c5973c0787d985a58164d9ca10e0f4ab83a5711195eb74",
-		from:   98731, to: 102360,
+		from:   99865, to: 103494,
 	},
 	{
 		policy: Policy{
@@ -2261,7 +2297,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   102360, to: 104381,
+		from:   103494, to: 105515,
 	},
 	{
 		policy: Policy{
@@ -2311,7 +2347,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "cb04d25177ba9ee753bc10c669ea63699238efaab5b958ffecb6ca472d3d0780",
-		from:   104381, to: 106330,
+		from:   105515, to: 107464,
 	},
 	{
 		policy: Policy{
@@ -2326,7 +2362,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   106330, to: 106711,
+		from:   107464, to: 107845,
 	},
 	{
 		policy: Policy{
@@ -2341,7 +2377,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   106711, to: 107020,
+		from:   107845, to: 108154,
 	},
 	{
 		policy: Policy{
@@ -2359,7 +2395,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   107020, to: 110333,
+		from:   108154, to: 111467,
 	},
 	{
 		policy: Policy{
@@ -2524,7 +2560,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "paths.credential_files", "paths.credentials", "paths.machine_secrets", "paths.service_credentials", "shell"},
 		digest: "0108d99e98723df0002b6b3c80c217c6aad06dcfd1f1fa795113e46ef60c925f",
-		from:   110333, to: 123421,
+		from:   111467, to: 124555,
 	},
 	{
 		policy: Policy{
@@ -2641,7 +2677,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "e062ca2be8e56abd71fce70f9d927132814884a9027cc179ba0b3708651bfc56",
-		from:   123421, to: 128586,
+		from:   124555, to: 129720,
 	},
 	{
 		policy: Policy{
@@ -2659,7 +2695,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   128586, to: 128819,
+		from:   129720, to: 129953,
 	},
 	{
 		policy: Policy{
@@ -2744,7 +2780,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   128819, to: 130979,
+		from:   129953, to: 132113,
 	},
 	{
 		policy: Policy{
@@ -2775,7 +2811,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   130979, to: 132073,
+		from:   132113, to: 133207,
 	},
 	{
 		policy: Policy{
@@ -2794,7 +2830,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   132073, to: 132486,
+		from:   133207, to: 133620,
 	},
 	{
 		policy: Policy{
@@ -2813,7 +2849,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   132486, to: 132900,
+		from:   133620, to: 134034,
 	},
 	{
 		policy: Policy{
@@ -2832,7 +2868,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   132900, to: 133312,
+		from:   134034, to: 134446,
 	},
 	{
 		policy: Policy{
@@ -2858,7 +2894,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   133312, to: 134257,
+		from:   134446, to: 135391,
 	},
 	{
 		policy: Policy{
@@ -2877,7 +2913,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   134257, to: 134673,
+		from:   135391, to: 135807,
 	},
 	{
 		policy: Policy{
@@ -2895,7 +2931,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   134673, to: 134923,
+		from:   135807, to: 136057,
 	},
 	{
 		policy: Policy{
@@ -2950,7 +2986,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-		from:   134923, to: 136652,
+		from:   136057, to: 137786,
 	},
 	{
 		policy: Policy{
@@ -2972,7 +3008,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   136652, to: 137131,
+		from:   137786, to: 138265,
 	},
 	{
 		policy: Policy{
@@ -2989,7 +3025,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   137131, to: 137405,
+		from:   138265, to: 138539,
 	},
 	{
 		policy: Policy{
@@ -3003,7 +3039,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   137405, to: 137471,
+		from:   138539, to: 138605,
 	},
 	{
 		policy: Policy{
@@ -3037,7 +3073,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   137471, to: 138131,
+		from:   138605, to: 139265,
 	},
 	{
 		policy: Policy{
@@ -3070,7 +3106,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   138131, to: 138710,
+		from:   139265, to: 139844,
 	},
 	{
 		policy: Policy{
@@ -3220,7 +3256,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   138710, to: 144350,
+		from:   139844, to: 145484,
 	},
 	{
 		policy: Policy{
@@ -3301,7 +3337,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   144350, to: 146408,
+		from:   145484, to: 147542,
 	},
 	{
 		policy: Policy{
@@ -3328,7 +3364,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   146408, to: 147662,
+		from:   147542, to: 148796,
 	},
 	{
 		policy: Policy{
@@ -3348,7 +3384,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   147662, to: 149197,
+		from:   148796, to: 150331,
 	},
 	{
 		policy: Policy{
@@ -3365,7 +3401,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   149197, to: 149740,
+		from:   150331, to: 150874,
 	},
 	{
 		policy: Policy{
@@ -3404,7 +3440,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   149740, to: 150984,
+		from:   150874, to: 152118,
 	},
 	{
 		policy: Policy{
@@ -3421,7 +3457,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   150984, to: 151207,
+		from:   152118, to: 152341,
 	},
 	{
 		policy: Policy{
@@ -3438,7 +3474,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   151207, to: 151511,
+		from:   152341, to: 152645,
 	},
 	{
 		policy: Policy{
@@ -3459,7 +3495,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   151511, to: 151935,
+		from:   152645, to: 153069,
 	},
 	{
 		policy: Policy{
@@ -3494,7 +3530,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   151935, to: 152946,
+		from:   153069, to: 154080,
 	},
 	{
 		policy: Policy{
@@ -3511,7 +3547,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   152946, to: 153174,
+		from:   154080, to: 154308,
 	},
 	{
 		policy: Policy{
@@ -3536,7 +3572,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   153174, to: 153672,
+		from:   154308, to: 154806,
 	},
 	{
 		policy: Policy{
@@ -3559,7 +3595,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   153672, to: 154138,
+		from:   154806, to: 155272,
 	},
 	{
 		policy: Policy{
@@ -3576,7 +3612,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   154138, to: 154379,
+		from:   155272, to: 155513,
 	},
 	{
 		policy: Policy{
@@ -3593,7 +3629,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   154379, to: 154605,
+		from:   155513, to: 155739,
 	},
 	{
 		policy: Policy{
@@ -3610,7 +3646,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   154605, to: 154839,
+		from:   155739, to: 155973,
 	},
 	{
 		policy: Policy{
@@ -3631,7 +3667,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   154839, to: 155154,
+		from:   155973, to: 156288,
 	},
 	{
 		policy: Policy{
@@ -3648,7 +3684,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   155154, to: 155367,
+		from:   156288, to: 156501,
 	},
 	{
 		policy: Policy{
@@ -3666,7 +3702,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   155367, to: 155651,
+		from:   156501, to: 156785,
 	},
 	{
 		policy: Policy{
@@ -3683,7 +3719,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   155651, to: 155889,
+		from:   156785, to: 157023,
 	},
 	{
 		policy: Policy{
@@ -3700,7 +3736,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   155889, to: 156126,
+		from:   157023, to: 157260,
 	},
 	{
 		policy: Policy{
@@ -3714,7 +3750,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   156126, to: 156181,
+		from:   157260, to: 157315,
 	},
 	{
 		policy: Policy{
@@ -3728,7 +3764,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   156181, to: 156242,
+		from:   157315, to: 157376,
 	},
 	{
 		policy: Policy{
@@ -3742,7 +3778,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   156242, to: 156301,
+		from:   157376, to: 157435,
 	},
 	{
 		policy: Policy{
@@ -3756,7 +3792,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   156301, to: 156457,
+		from:   157435, to: 157591,
 	},
 	{
 		policy: Policy{
@@ -3770,7 +3806,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   156457, to: 156528,
+		from:   157591, to: 157662,
 	},
 	{
 		policy: Policy{
@@ -3794,7 +3830,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   156528, to: 156850,
+		from:   157662, to: 157984,
 	},
 	{
 		policy: Policy{
@@ -3814,7 +3850,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   156850, to: 158385,
+		from:   157984, to: 159519,
 	},
 	{
 		policy: Policy{
@@ -3831,7 +3867,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   158385, to: 158928,
+		from:   159519, to: 160062,
 	},
 	{
 		policy: Policy{
@@ -3870,7 +3906,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   158928, to: 160172,
+		from:   160062, to: 161306,
 	},
 	{
 		policy: Policy{
@@ -3886,7 +3922,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   160172, to: 165390,
+		from:   161306, to: 166524,
 	},
 	{
 		policy: Policy{
@@ -3911,7 +3947,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   165390, to: 165914,
+		from:   166524, to: 167048,
 	},
 	{
 		policy: Policy{
@@ -3937,7 +3973,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   165914, to: 166528,
+		from:   167048, to: 167662,
 	},
 	{
 		policy: Policy{
@@ -3953,7 +3989,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   166528, to: 166533,
+		from:   167662, to: 167667,
 	},
 	{
 		policy: Policy{
@@ -3979,7 +4015,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "8e1f8f89d0b10a6655f77d6089bb55647f91be584b38f57d0f4562936b4c671c",
-		from:   166533, to: 167564,
+		from:   167667, to: 168698,
 	},
 	{
 		policy: Policy{
@@ -4012,7 +4048,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   167564, to: 168111,
+		from:   168698, to: 169245,
 	},
 	{
 		policy: Policy{
@@ -4028,7 +4064,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   168111, to: 168116,
+		from:   169245, to: 169250,
 	},
 	{
 		policy: Policy{
@@ -4044,7 +4080,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   168116, to: 168534,
+		from:   169250, to: 169668,
 	},
 	{
 		policy: Policy{
@@ -4063,7 +4099,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ab78063a9f2aad861dc92936d0807611c6b3c51285c0271fb9d4fffa97dac922",
-		from:   168534, to: 168873,
+		from:   169668, to: 170007,
 	},
 	{
 		policy: Policy{
@@ -4079,7 +4115,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   168873, to: 169378,
+		from:   170007, to: 170512,
 	},
 	{
 		policy: Policy{
@@ -4112,7 +4148,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   169378, to: 169925,
+		from:   170512, to: 171059,
 	},
 	{
 		policy: Policy{
@@ -4202,7 +4238,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   169925, to: 174783,
+		from:   171059, to: 175917,
 	},
 	{
 		policy: Policy{
@@ -4218,6 +4254,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   174783, to: 174788,
+		from:   175917, to: 175922,
 	},
 }
