@@ -27,6 +27,11 @@ func Find(c *record.Command) (found []record.Service) {
 		return nil
 	}
 	found = of(c, name, argv)
+	if starts(name) {
+		if i := slices.IndexFunc(argv, func(w *string) bool { return w != nil && !strings.HasPrefix(*w, "-") }); i >= 0 && serves(*argv[i]) {
+			found = append(found, of(c, *argv[i], argv[i+1:])...)
+		}
+	}
 	for i := within(name, argv); i > 0 && i < len(argv) && len(found) < most; i++ { // after the container's name
 		if word := argv[i]; word != nil && !strings.HasPrefix(*word, "-") {
 			if inner := path.Base(*word); inner != name && serves(inner) {
@@ -36,6 +41,9 @@ func Find(c *record.Command) (found []record.Service) {
 	}
 	return found[:min(len(found), most)]
 }
+
+// starts reports whether a program takes the name of another one for a command of its own: pnpm prisma.
+func starts(name string) bool { return name == "pnpm" || name == "yarn" || name == "bun" }
 
 // within returns the earliest index of the command that a program runs in a container: after the
 // program's word for that. It returns 0 if there is none.
@@ -58,30 +66,38 @@ func serves(name string) bool {
 	if _, ok := clientNamed(name); ok {
 		return true
 	}
-	system, _, _ := block(name)
-	return system != ""
+	return block(name).system != ""
 }
 
 // of returns the effects of one program.
 func of(c *record.Command, name string, argv []*string) (found []record.Service) {
 	found = append(found, statements(c, name, argv)...)
 	found = append(found, requests(name, argv)...)
-	if system, flags, lines := block(name); system != "" && !asksOnly(argv) {
-		w := words{argv, flags}
-		if s, ok := first(system, lines, w); ok && system != "socket" {
+	if known := block(name); known.system != "" && !asksOnly(argv) {
+		if known.answer != "" && slices.ContainsFunc(c.PipedFrom, answers) {
+			argv = append(slices.Clip(argv), &known.answer)
+		}
+		w := words{argv, known.flags}
+		if s, ok := first(known.system, known.lines, w); ok && known.system != "socket" {
 			found = append(found, s)
 		}
-		if system == "redis" || system == "socket" && w.somewhere("*.sock*") {
-			found = append(found, typed(system, lines, c.Code)...)
+		if known.system == "redis" || known.system == "socket" && w.somewhere("*.sock*") {
+			found = append(found, typed(known.system, known.lines, c.Code)...)
 		}
 	}
 	return found[:min(len(found), most)]
 }
 
+// answers reports whether a program upstream answers what a program asks.
+func answers(name string) bool { return name == "yes" || name == "echo" || name == "printf" }
+
 // program returns the name and the arguments to look up. For a program that runs another program's
 // code, they are those of the other program.
 func program(c *record.Command) (string, []*string) {
 	name, argv := strings.TrimSuffix(c.Name, ".exe"), c.Argv
+	if at := strings.LastIndexByte(name, '@'); at > 0 { // npx prisma@5
+		name = name[:at]
+	}
 	if len(argv) == 0 {
 		return "", nil
 	}

@@ -17,19 +17,26 @@ type line struct {
 	pattern []string
 }
 
-// block finds the lines for a program in the table. It parses only that block.
-func block(name string) (system string, flags []string, lines []line) {
+// entry is what the table says of a program.
+type entry struct {
+	system string // "" for a program that is not in the table
+	flags  []string
+	answer string // the option that has the effect of a "yes" on standard input; "" for none
+	lines  []line
+}
+
+// block finds a program in the table. It parses only that block.
+func block(name string) entry {
 	if name == "" || strings.ContainsAny(name, " =@\n") {
-		return "", nil, nil
+		return entry{}
 	}
 	known := heads.Get()
 	at := strings.Index(known.names, " "+name+" ")
 	if at < 0 {
-		return "", nil, nil
+		return entry{}
 	}
 	h := known.list[strings.Count(known.names[:at], "\n")]
-	flags, lines = read(table[h.from:])
-	return h.system, flags, lines
+	return read(h.system, table[h.from:])
 }
 
 // head is what the first line of a block says.
@@ -67,20 +74,23 @@ var heads = lazy.Value[directory]{Make: func() directory {
 }}
 
 // read parses the lines up to the next block.
-func read(text string) (flags []string, lines []line) {
+func read(system, text string) entry {
+	c := entry{system: system}
 	for l := range strings.SplitSeq(text, "\n") {
 		words := strings.Fields(l)
 		switch {
 		case len(words) == 0 || words[0] == "#":
 		case l[0] == '@':
-			return flags, lines
+			return c
 		case words[0] == ".":
-			flags = append(flags, words[1:]...)
+			c.flags = append(c.flags, words[1:]...)
+		case words[0] == "answer":
+			c.answer = words[1]
 		default:
-			lines = append(lines, line{words[0], words[1:]})
+			c.lines = append(c.lines, line{words[0], words[1:]})
 		}
 	}
-	return flags, lines
+	return c
 }
 
 // words is a command line as the patterns see it. A word that is not static is

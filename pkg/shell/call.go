@@ -180,7 +180,7 @@ func (c *walker) simple(inv invocation, name string) {
 	if strings.HasPrefix(name, "ethos-") {
 		inv.env = append(c.ethosEnvironment(inv.env), inv.env...)
 	}
-	if (traitOf(name, traitStatements) || takesCompose(name, inv.fields)) && inv.code == "" {
+	if (traitOf(name, traitStatements) || readsCode(name, inv.fields)) && inv.code == "" {
 		if f, ok := c.feedOf(inv).static(); ok {
 			inv.code = clip(f.text, maxFacts/8)
 		}
@@ -193,16 +193,22 @@ func (c *walker) simple(inv invocation, name string) {
 	c.ownProgram(inv)
 }
 
-// takesCompose reports whether a client of a container engine reads its compose file from standard
-// input.
-func takesCompose(name string, fields []field) bool {
-	if !traitOf(name, traitCompose) {
+// readsCode reports whether a client of containers takes its standard input for a compose file, or
+// has a client of a service in a container read it.
+func readsCode(name string, fields []field) bool {
+	compose := traitOf(name, traitCompose)
+	if !compose && name != "kubectl" {
 		return false
 	}
+	inside := false
 	for i, f := range fields {
-		if f.text == "-f-" || f.text == "--file=-" || f.text == "-" && (fields[i-1].text == "-f" || fields[i-1].text == "--file") {
+		switch {
+		case compose && (f.text == "-f-" || f.text == "--file=-" || f.text == "-" && (fields[i-1].text == "-f" || fields[i-1].text == "--file")):
+			return true
+		case inside && traitOf(baseName(f.text), traitStatements):
 			return true
 		}
+		inside = inside || f.text == "exec" || f.text == "run"
 	}
 	return false
 }

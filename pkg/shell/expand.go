@@ -52,9 +52,14 @@ func (x *expander) parts(parts []syntax.WordPart) {
 		case *syntax.CmdSubst:
 			x.command(part, false)
 		case *syntax.ExtGlob:
-			x.unknown(part)
+			if part.Op == syntax.GlobExcept { // all names but a few
+				x.open = true
+				x.b.fixed("*", x.e.c.src.at(int(part.Pos().Offset())))
+			} else {
+				x.unknown(part)
+				x.b.f.many = false
+			}
 			x.b.f.glob = true
-			x.b.f.many = false
 		default:
 			x.unknown(part)
 			x.b.f.many = false
