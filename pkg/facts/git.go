@@ -66,7 +66,7 @@ func (g *gitWork) command(a *shell.Analysis, i int, c *record.Command, depth int
 // beyond adds what a command writes and runs because of the repository that it works in. The
 // analysis of its words alone cannot know this.
 func (g *gitWork) beyond(c *record.Command, partial []string, r gitargs.Reading, cwd string, depth int) {
-	alone := gitargs.Read(c.Argv, gitargs.Context{Env: c.Assignments, Partial: partial})
+	alone := gitargs.Read(c.Argv, gitargs.Context{Env: c.Assignments, Partial: partial, Name: c.Name})
 	for _, u := range r.Writes {
 		if !slices.Contains(alone.Writes, u) {
 			g.addWrite(u, cwd)
@@ -92,11 +92,11 @@ func (g *gitWork) reading(c *record.Command, partial []string, cwd string) gitar
 	if !known {
 		ctx = g.contextAt(cwd, gitrepo.Options{})
 	}
-	ctx.Env, ctx.Partial = slices.Concat(g.d.opt.Env, c.Assignments), partial
+	ctx.Env, ctx.Partial, ctx.Name = slices.Concat(g.d.opt.Env, c.Assignments), partial, c.Name
 	r := gitargs.Read(c.Argv, ctx)
 	if r.Elsewhere() {
 		other := g.contextAt(sentTo(cwd, r.Dir), gitrepo.Options{GitDir: r.GitDir, WorkTree: r.WorkTree})
-		other.Env, other.Partial = ctx.Env, partial
+		other.Env, other.Partial, other.Name = ctx.Env, partial, c.Name
 		return gitargs.Read(c.Argv, other)
 	}
 	g.after[cwd] = r.After(ctx)

@@ -100,6 +100,9 @@ func (c *call) plant(key, value string) {
 	entry := record.GitConfig{Key: key, Value: value, Via: viaConfig}
 	c.out.config = append(c.out.config, entry)
 	c.out.Git.Config = append(c.out.Git.Config, entry)
+	if strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".push") && strings.HasPrefix(value, "+") {
+		c.out.danger("force_push") // by each push without a refspec
+	}
 	switch k := kindOf(key); k {
 	case kindNone:
 	case kindAlias:

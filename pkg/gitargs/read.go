@@ -49,6 +49,10 @@ const maxAliases = 16
 // Read reads argv, whose first word is git (or git-push, as in git's exec path), in ctx. A nil word
 // is one that is not static. Lists of the result are never nil.
 func Read(argv []*string, ctx Context) Reading {
+	if len(argv) > 0 && argv[0] == nil && ctx.Name != "" {
+		argv = append([]*string{&ctx.Name}, argv[1:]...)
+		ctx.Partial = ctx.Partial[min(1, len(ctx.Partial)):]
+	}
 	c := &call{ctx: ctx, out: newReading()}
 	defer c.out.finish()
 	c.environment()

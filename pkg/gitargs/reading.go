@@ -15,6 +15,8 @@ type Context struct {
 	Config Config              // the repository's effective configuration; nil if unknown
 	Refs   *Refs               // local names; nil if unknown
 	Env    []record.Assignment // environment variables set for this command, later ones win; without those that the user has set permanently
+	// Name is the last element of the program's path, for a first word that is nil.
+	Name string
 	// Partial has, for each word that is nil, its text with the dynamic parts as written, from the
 	// $ or the ` on. It is "" if the word may expand to several words. Partial may be omitted.
 	Partial []string

@@ -190,6 +190,11 @@ func readRepack(c *call) {
 	if c.on("a") && c.on("d") && !c.on("A") && !c.on("keep-unreachable") && !c.on("cruft") {
 		c.out.danger("gc_prune")
 	}
+	for _, when := range c.values("cruft-expiration") {
+		if !keeps(when) {
+			c.out.danger("gc_prune")
+		}
+	}
 }
 
 // keepsReflog reports whether reflog expire drops only entries that are older than days, weeks,

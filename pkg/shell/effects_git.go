@@ -14,7 +14,7 @@ func (do *doing) git(inv invocation) {
 		ctx = do.opt.Git
 		ctx.Env = append(ctx.Env[:len(ctx.Env):len(ctx.Env)], recorded(inv.env)...)
 	}
-	ctx.Partial = partial(inv.fields)
+	ctx.Partial, ctx.Name = partial(inv.fields), baseName(inv.fields[0].text)
 	reading := gitargs.Read(argv(inv.fields), ctx)
 	for _, w := range reading.Writes {
 		f := field{text: w.Path, dyn: !w.Certain, home: strings.HasPrefix(w.Path, "~/")}

@@ -40,7 +40,7 @@ func (f field) named() bool {
 	if f.glob && !f.dyn && !f.many && !f.home && utf8.ValidString(f.text) {
 		return strings.IndexByte(f.text, '/') >= 0 && baseName(f.text) != "" && !strings.ContainsAny(baseName(f.text), "*?[")
 	}
-	return f.dyn && !f.glob && !f.many && !f.home && utf8.ValidString(f.text) && strings.IndexByte(f.text[len(f.text)-f.tail:], '/') >= 0 &&
+	return f.dyn && !f.glob && !f.home && utf8.ValidString(f.text) && strings.IndexByte(f.text[len(f.text)-f.tail:], '/') >= 0 &&
 		baseName(f.text) != ""
 }
 
