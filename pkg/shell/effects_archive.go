@@ -43,6 +43,7 @@ func (do *doing) tar(inv invocation) {
 		}
 		if !do.p.has("O", "to-stdout", "to-command") {
 			do.writeOne(field{text: "."}, opWrite)
+			do.writeAll(do.p.values("one-top-level"), opWrite)
 		}
 	case do.p.has("c", "create", "r", "append", "u", "update", "A", "delete"):
 		if named {
