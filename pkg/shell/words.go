@@ -216,7 +216,9 @@ func (c *walker) shown(inv invocation, name string) {
 				take(f)
 			}
 		}
+		c.copiedOut(args, d, name)
 	case "kubectl", "oc":
+		c.copiedOut(args, d, name)
 		for i, f := range args {
 			if strings.HasPrefix(f.text, "--from-file") || strings.HasPrefix(f.text, "--from-env-file") || i > 0 && has("cp") && !isOption(f) || i > 0 && strings.HasPrefix(args[i-1].text, "--from-") {
 				take(f)
@@ -227,6 +229,19 @@ func (c *walker) shown(inv invocation, name string) {
 			if !isOption(f) && (i == 0 || !isOption(args[i-1])) {
 				take(f)
 			}
+		}
+	}
+}
+
+// copiedOut records the file of the host that docker cp or kubectl cp writes.
+func (c *walker) copiedOut(args []field, d dir, name string) {
+	for i, f := range args {
+		switch to := args[len(args)-1]; {
+		case f.text == "exec" || f.text == "run":
+			return // cp is a command in the container
+		case f.text == "cp" && i < len(args)-2 && !isOption(to) && to.text != "-" && !inContainer(to.text):
+			c.write(c.locate(to, d), name, opWrite)
+			return
 		}
 	}
 }
