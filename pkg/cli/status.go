@@ -97,13 +97,24 @@ func statusOf(kind Kind, err error) (Status, string, string) {
 	case errors.As(err, &exit):
 		return Status(exit), "", ""
 	case errors.As(err, &fault):
-		return fault.Status, err.Error(), cmp.Or(nospace.Hint(err, ""), statedir.Hint(err), fault.Hint)
+		return fault.Status, err.Error(), cmp.Or(nospace.Hint(err, ""), statedir.Hint(err), limitHint(err), fault.Hint)
 	}
-	hint := cmp.Or(nospace.Hint(err, ""), statedir.Hint(err))
+	hint := cmp.Or(nospace.Hint(err, ""), statedir.Hint(err), limitHint(err))
 	if hint == "" && errors.Is(err, syscall.ENOSPC) && strings.Contains(err.Error(), os.Stdout.Name()) {
 		hint = "standard output has no space left: free space there, or send the output elsewhere"
 	}
 	return unexpected(kind), err.Error(), hint
+}
+
+// limitHint is the remedy for an error that a limit of this process causes: getrlimit(2).
+func limitHint(err error) string {
+	switch {
+	case errors.Is(err, syscall.EMFILE):
+		return "raise the limit of open files: ulimit -n 1024"
+	case errors.Is(err, syscall.EFBIG):
+		return "raise the limit of the size of files: ulimit -f unlimited"
+	}
+	return ""
 }
 
 // unexpected returns the status for an unclassified failure. A caller cannot take it for success or

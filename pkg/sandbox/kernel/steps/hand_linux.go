@@ -71,7 +71,10 @@ func descriptors(oob []byte) ([]int, error) {
 // closes all descriptors if there is not exactly one.
 func received(m message, oob []byte) (Event, error) {
 	fds, err := descriptors(oob)
-	if err == nil && len(fds) != 1 {
+	switch {
+	case err == nil && len(fds) == 0: // the kernel found no free number for it
+		err = fmt.Errorf("channel to the child: a descriptor is missing: %w", unix.EMFILE)
+	case err == nil && len(fds) != 1:
 		err = fmt.Errorf("channel to the child: %d descriptors, not one", len(fds))
 	}
 	if err != nil {
