@@ -77,6 +77,7 @@ func TestCorpora(t *testing.T) {
 
 // TestShippedExamples holds that every example in the shipped packs is right, and that they see nearly every part of every expression both true and false.
 func TestShippedExamples(t *testing.T) {
+	shorttest.Long(t)
 	set, err := policy.LoadShipped()
 	if err != nil {
 		t.Fatal(err)
@@ -99,6 +100,7 @@ const soundnessStep = 29
 // TestNeedsAreSound holds that an expression whose need is not met is false of the record when it is evaluated all the same, on commands of
 // both corpora, for every policy.
 func TestNeedsAreSound(t *testing.T) {
+	shorttest.Long(t)
 	c, set := newCourt(t), loaded(t, policy.Packs()...)
 	skipped, evaluated := 0, 0
 	for i, s := range append(samples(t, "everyday.txt"), samples(t, "harmful.txt")...) {
@@ -182,6 +184,7 @@ const subAgentStep = 13
 
 // TestSubAgentsOnlyNarrow holds that what a sub-agent is allowed, an actor of its own mode is allowed too, and so is one of its parent's mode.
 func TestSubAgentsOnlyNarrow(t *testing.T) {
+	shorttest.Long(t)
 	c, set, narrowed := newCourt(t), loaded(t, "trust", "verify"), 0
 	allowed := func(command string, by record.Actor) bool {
 		action, facts, err := c.Facts(context.Background(), record.Action{Kind: record.KindShell, Script: command}, by)
@@ -237,6 +240,7 @@ func TestDocumentedPolicies(t *testing.T) {
 
 // TestLargeScripts holds that no shipped policy runs into its bounds on scripts near the size that facts describe.
 func TestLargeScripts(t *testing.T) {
+	shorttest.Long(t)
 	c, set := newCourt(t), loaded(t, policy.Packs()...)
 	for name, line := range map[string]string{
 		"deletions": "rm -rf build/d%d; git status; bash x%d.sh", "downloads": "curl -o out/f%d http://localhost/%d", "copies": "cp a%d build/b%d; find . -name x -delete",

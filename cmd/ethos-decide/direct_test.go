@@ -13,6 +13,7 @@ import (
 // TestDirectDecidesLikeCEL decides every command of the corpora twice, with all packs: as usual, and with CEL for each expression whose need is
 // met, which other bounds bring about.
 func TestDirectDecidesLikeCEL(t *testing.T) {
+	shorttest.Long(t)
 	c := newCourt(t)
 	usual := loaded(t, policy.Packs()...)
 	cel, err := policy.Load(policy.Options{Packs: policy.Packs(), Bounds: policy.Bounds{Cost: 2_000_000}})

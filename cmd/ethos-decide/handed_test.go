@@ -80,6 +80,7 @@ func recordsFor(t *testing.T, workspace string, scripts ...string) (lines []stri
 // TestHandsOver holds that ethos-decide without CEL, with ethos-cel beside it, does what the whole
 // program does, wherever in its input it hands over.
 func TestHandsOver(t *testing.T) {
+	shorttest.Long(t)
 	dir := pair(t)
 	t.Run("at once", func(t *testing.T) { handsOverAtOnce(t, filepath.Join(dir, "both/ethos-decide")) })
 	policies, plain := t.TempDir(), t.TempDir()

@@ -13,6 +13,7 @@ import (
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/hook"
 	"ethos/pkg/record"
+	"ethos/pkg/shorttest"
 )
 
 func TestMain(m *testing.M) {
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Files: shorttest.Scripts(t, "testdata/script", 4),
 		Setup: func(env *testscript.Env) error {
 			home, err := os.MkdirTemp("", "ethos-home-") // beside the work space, not in it
 			env.Defer(func() { os.RemoveAll(home) })

@@ -15,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"ethos/pkg/record"
+	"ethos/pkg/shorttest"
 	"ethos/pkg/trust"
 )
 
@@ -31,7 +32,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Files: shorttest.Scripts(t, "testdata/script", 3),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("ETHOS_MODE", "")

@@ -44,6 +44,7 @@ func (w *world) refs() string {
 
 // TestEveryGitInside: by whatever name the command calls git, it is ethos-git, which refuses what it refuses outside.
 func TestEveryGitInside(t *testing.T) {
+	shorttest.Long(t)
 	w := newInside(t)
 	before := w.refs()
 	calls := shorttest.Sample([]string{
@@ -64,6 +65,7 @@ func TestEveryGitInside(t *testing.T) {
 
 // TestRealGitInside: the real git can be found inside. What it could do harm with is held by the sandbox, whichever program tries.
 func TestRealGitInside(t *testing.T) {
+	shorttest.Long(t)
 	w := newInside(t)
 	before := w.refs()
 	for _, way := range []string{
@@ -149,6 +151,7 @@ var differs = map[string]string{"user": "Read-only file system"}
 
 // TestSessionsInside runs whole sessions outside with git, and inside with managed git: same output, same repositories.
 func TestSessionsInside(t *testing.T) {
+	shorttest.Long(t)
 	scripts, err := filepath.Glob("testdata/session/*.sh")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no sessions: %v", err)

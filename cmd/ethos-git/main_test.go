@@ -68,10 +68,13 @@ const gitConfig = `[user]
 	detachedHead = false
 `
 
-func TestScripts(t *testing.T) { scripts(t, programs(t), testscript.Params{Dir: "testdata/script"}) }
+func TestScripts(t *testing.T) {
+	scripts(t, programs(t), testscript.Params{Files: shorttest.Scripts(t, "testdata/script", 3)})
+}
 
 // TestScriptsWithin runs the scripts with ethos-git as it is released, which decides by itself. One of them is about the build that does not.
 func TestScriptsWithin(t *testing.T) {
+	shorttest.Long(t)
 	dir := t.TempDir()
 	cmd := exec.Command("go", "build", "-trimpath", "-tags", "nocel", "-o", dir+"/", "ethos/cmd/ethos-git")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -1,9 +1,14 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"ethos/pkg/shorttest"
+)
 
 // TestDubiousBare: git enters no bare repository that it was not told of, and that is all.
 func TestDubiousBare(t *testing.T) {
+	shorttest.Long(t)
 	w := newWorld(t)
 	if _, errs, status := w.script(false, `git init -q repo && git -C repo commit -q --allow-empty -m one && git clone -q --bare repo ../remote.git`); status != 0 {
 		t.Fatal(errs)

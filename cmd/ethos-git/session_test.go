@@ -23,6 +23,7 @@ find . -name .git -prune -o -name .coding-ethos -prune -o -name '*.git' -prune -
 
 // TestSessions runs whole sessions with git and with ethos-git under the shipped policies: same output, same repositories.
 func TestSessions(t *testing.T) {
+	shorttest.Long(t)
 	scripts, err := filepath.Glob("testdata/session/*.sh")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no sessions: %v", err)

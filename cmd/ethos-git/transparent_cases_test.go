@@ -31,6 +31,7 @@ func TestTransparentRepositories(t *testing.T) {
 
 // TestTransparentEditors compares git and ethos-git where a text tool stands in an editor's place.
 func TestTransparentEditors(t *testing.T) {
+	shorttest.Long(t)
 	w := newWorld(t)
 	for _, script := range shorttest.Sample([]string{
 		`GIT_EDITOR="sed -i s/three/drei/" git commit -q --amend; git log --format=%s`,
@@ -60,6 +61,7 @@ func TestNothingListed(t *testing.T) {
 // TestHiddenInEditors: what a text tool would do beside editing a message, or what it would write into what git executes, is refused before it happens. Each stands
 // beside its allowed twin in TestTransparentEditors and TestTransparentRepositories.
 func TestHiddenInEditors(t *testing.T) {
+	shorttest.Long(t)
 	w := newWorld(t)
 	w.write("home/hooked/hooks/post-checkout", "#!/bin/sh\necho ran\n", 0o755)
 	w.write("home/configured/config", "[core]\n\tfsmonitor = ./evil\n", 0o644)

@@ -5,6 +5,7 @@ import (
 
 	"ethos/pkg/cli"
 	"ethos/pkg/ethosargs/argstest"
+	"ethos/pkg/shorttest"
 )
 
 var ownProgram argstest.Program = func([]string) cli.Program { return program() }
@@ -14,7 +15,7 @@ var ownProgram argstest.Program = func([]string) cli.Program { return program() 
 func TestOptionsAreClassed(t *testing.T) { argstest.Table(t, ownProgram) }
 
 // TestArgs compares the reader of pkg/ethosargs with the program's own.
-func TestArgs(t *testing.T) { argstest.Random(t, ownProgram, 1500) }
+func TestArgs(t *testing.T) { argstest.Random(t, ownProgram, shorttest.Count(1500, 5)) }
 
 // FuzzArgs does so with more.
 func FuzzArgs(f *testing.F) { argstest.Fuzz(f, ownProgram) }

@@ -8,11 +8,13 @@ import (
 
 	"ethos/cmd/ethos-sandbox/early"
 	"ethos/pkg/session/dial"
+	"ethos/pkg/shorttest"
 )
 
 // TestEarly: a command line that is requested before main is read by main in
 // the same way, and asks for nothing else.
 func TestEarly(t *testing.T) {
+	shorttest.Long(t)
 	words := []string{"run", "shell", "--session", "--session=w", "w", "auto:w", "--session=auto:w", "--", "true", "-c", "--deny-write", "--evidence", "--session=", "", "-w", "--dry-run", "--session=-x", "run"}
 	taken := 0
 	for n := range 200_000 {

@@ -17,6 +17,7 @@ import (
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/landlock"
 	"ethos/pkg/sandbox/view"
+	"ethos/pkg/shorttest"
 )
 
 func TestMain(m *testing.M) {
@@ -38,7 +39,7 @@ func deciding(dir string) error {
 func TestScripts(t *testing.T) {
 	programs := t.TempDir()
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Files: shorttest.Scripts(t, "testdata/script", 4),
 		Condition: func(name string) (bool, error) {
 			switch name {
 			case "landlock-abi-3": // what the backend landlock needs of the kernel

@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"ethos/pkg/record"
+	"ethos/pkg/shorttest"
 )
 
 var update = flag.Bool("update", false, "write the scripts' expectations anew")
@@ -30,7 +31,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Files: shorttest.Scripts(t, "testdata/script", 3),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("ETHOS_STORE", "")
 			env.Setenv("NO_COLOR", "")

@@ -18,6 +18,7 @@ import (
 	"ethos/pkg/egress/leaf"
 	"ethos/pkg/egress/rule"
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/shorttest"
 )
 
 // answering is a server that programs recognise.
@@ -36,6 +37,7 @@ public class Client { public static void main(String[] a) throws Exception {
 // TestClients: programs that know of no proxy reach the allowed name and not
 // the other one; with the variables set they do the same through the proxy.
 func TestClients(t *testing.T) {
+	shorttest.Long(t)
 	c := newCell(t, answering())
 	if err := os.WriteFile(filepath.Join(c.dir, "Client.java"), []byte(javaClient), 0o644); err != nil {
 		t.Fatal(err)
@@ -188,6 +190,7 @@ func npmPackage(t *testing.T) []byte {
 // TestNPM installs from a registry; with a registry that is not allowed it
 // ends, and the refusal has its event.
 func TestNPM(t *testing.T) {
+	shorttest.Long(t)
 	probetest.Need(t, "command:npm")
 	archive := npmPackage(t)
 	c := newCell(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http2"
+
+	"ethos/pkg/shorttest"
 )
 
 // waiting is a server whose requests stay open, and which counts them.
@@ -64,6 +66,7 @@ func until(t testing.TB, what string, is func() bool) {
 // they cost the gateway much; those that cost the gateway nothing either do not
 // end it.
 func TestFloods(t *testing.T) {
+	shorttest.Long(t)
 	const much, little = 64 << 20, 256 << 10
 	c := newWaiting(t)
 	base := []string{":method", "GET", ":scheme", "https", ":authority", fmt.Sprintf("example.com:%d", c.port), ":path", "/open/short"}

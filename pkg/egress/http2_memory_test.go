@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http2"
+
+	"ethos/pkg/shorttest"
 )
 
 // inFlight is a stream of zeros that measures how far its reader is behind.
@@ -61,6 +63,7 @@ const maxHeld = serverWindow + clientWindow + 512<<10
 // TestHTTP2ConstantMemory: a large stream in both directions at once, whose readers
 // are slow, is never held by more than its windows.
 func TestHTTP2ConstantMemory(t *testing.T) {
+	shorttest.Long(t)
 	const size = 48 << 20
 	up, down := &inFlight{left: size}, &inFlight{left: size}
 	port, roots := serveTLS(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ethos/pkg/shorttest"
 )
 
 // TestThousandConnections holds 1,000 connections open at once, each of which
@@ -236,6 +238,7 @@ func drain(conn net.Conn, buffer []byte) (total int) {
 
 // TestConstantMemory: the size of a stream does not show in the heap.
 func TestConstantMemory(t *testing.T) {
+	shorttest.Long(t)
 	const size = 512 << 20
 	port := source(t, size)
 	w := newWorld(t, rules(t, []string{"example.com", loop(port)}, nil), nil)
@@ -374,6 +377,7 @@ func (d *deaf) DialContext(ctx context.Context, _, address string) (net.Conn, er
 // answer take few sockets; a name with one that does is reached beside a few
 // such connections.
 func TestDeafAddresses(t *testing.T) {
+	shorttest.Long(t)
 	var many []netip.Addr
 	for i := range maxAddresses {
 		many = append(many, netip.AddrFrom4([4]byte{30, 0, 0, byte(i)}))

@@ -13,6 +13,7 @@ import (
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/origin"
 	"ethos/pkg/record"
+	"ethos/pkg/shorttest"
 	"ethos/pkg/trust"
 )
 
@@ -278,6 +279,7 @@ var twins = [][]string{
 }
 
 func TestOriginChains(t *testing.T) {
+	shorttest.Long(t)
 	if len(chains) < 50 {
 		t.Errorf("%d chains", len(chains))
 	}
@@ -296,6 +298,7 @@ func TestOriginChains(t *testing.T) {
 }
 
 func TestOriginTwins(t *testing.T) {
+	shorttest.Long(t)
 	if len(twins) < 50 {
 		t.Errorf("%d twins", len(twins))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
+	"ethos/pkg/shorttest"
 )
 
 // These tests hold the grammar against the git that is installed.
@@ -145,6 +146,7 @@ var pushCases = []struct {
 
 // TestPushTargetsAgreeWithGit compares the branches that a push would move with git push --dry-run --porcelain.
 func TestPushTargetsAgreeWithGit(t *testing.T) {
+	shorttest.Long(t)
 	l := newLab(t)
 	for _, tt := range pushCases {
 		restore := l.settings(tt.settings)

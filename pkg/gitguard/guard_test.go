@@ -10,11 +10,13 @@ import (
 	"testing"
 
 	"ethos/pkg/record"
+	"ethos/pkg/shorttest"
 )
 
 // TestOnlyAnAllowedCallRuns: git runs if the decision is to allow or to warn, and after nothing else
 // that a Decider may answer.
 func TestOnlyAnAllowedCallRuns(t *testing.T) {
+	shorttest.Long(t)
 	l := newLab(t)
 	verdicts := func(list ...string) deciding {
 		return func(lines ...*record.Line) (decisions []record.Decision, err error) {

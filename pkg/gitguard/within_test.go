@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ethos/pkg/record"
-
 	"ethos/pkg/shorttest"
 )
 
@@ -109,6 +108,7 @@ func corpusCalls(t *testing.T) (calls []kase) {
 // TestWithinDecidesAlike compares ethos-git that decides by itself with ethos-git that asks ethos-decide, over the cases and the corpora:
 // record, decision, messages and status.
 func TestWithinDecidesAlike(t *testing.T) {
+	shorttest.Long(t)
 	b := newBuilds(t)
 	calls := shorttest.Sample(append(readCases(t), corpusCalls(t)...), 48)
 	for _, k := range calls {
@@ -128,6 +128,7 @@ func TestWithinDecidesAlike(t *testing.T) {
 // TestWithinStartsNothing holds that ethos-decide starts only where CEL is needed: for a work space's own policies, and where a fact could
 // not be established.
 func TestWithinStartsNothing(t *testing.T) {
+	shorttest.Long(t)
 	b := newBuilds(t)
 	l := b.lab
 	add := func() []any { return b.said(b.within, []string{"ETHOS_STORE=" + l.path("store")}, "add", "dirty") }

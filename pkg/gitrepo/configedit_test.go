@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ethos/pkg/shorttest"
 )
 
 func TestEditConfig(t *testing.T) {
@@ -48,6 +50,7 @@ func TestEditConfig(t *testing.T) {
 // TestEditedConfigAgreesWithGit: what git reads in an edited text is what was
 // asked for, whatever the text looks like.
 func TestEditedConfigAgreesWithGit(t *testing.T) {
+	shorttest.Long(t)
 	s := newSandbox(t)
 	random := rand.New(rand.NewPCG(1, 7))
 	for range 40 {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ethos/pkg/shorttest"
 )
 
 // linkedIndex makes a repository whose index has two gitlinks among files of many lengths of name.
@@ -26,6 +28,7 @@ func linkedIndex(s sandbox, init ...string) string {
 }
 
 func TestGitlinks(t *testing.T) {
+	shorttest.Long(t)
 	for name, c := range map[string]struct{ init, after []string }{
 		"version 2":   {nil, nil},
 		"version 3":   {nil, []string{"add", "-N", "later"}},

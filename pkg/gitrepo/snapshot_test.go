@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"ethos/pkg/shorttest"
 )
 
 func (s sandbox) snapshot(dir string, known *Snapshot) *Snapshot {
@@ -31,6 +33,7 @@ func (s sandbox) written(dir string) string {
 
 // TestSnapshotOracle compares with git after changes by chance. ETHOS_TEST_SEED repeats one of them.
 func TestSnapshotOracle(t *testing.T) {
+	shorttest.Long(t)
 	seeds := []uint64{}
 	if seed, err := strconv.ParseUint(os.Getenv("ETHOS_TEST_SEED"), 10, 64); err == nil {
 		seeds = append(seeds, seed)
@@ -183,6 +186,7 @@ var hostile = map[string]func(s sandbox){
 }
 
 func TestSnapshotHostile(t *testing.T) {
+	shorttest.Long(t)
 	for name, attack := range hostile {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -41,14 +41,14 @@ func TestMain(m *testing.M) {
 		return
 	}
 	shorttest.Only(
-		"TestRun", "TestVerify", "TestVerifyNamespaces", "TestVerifyEgress", "TestFaults", "TestNotFound", "TestOutput", "TestKilled",
+		"TestRun", "TestVerify", "TestVerifyNamespaces", "TestVerifyEgress", "TestNotFound", "TestOutput", "TestKilled",
 		"TestCancel", "TestLost", "TestProfiles", "TestPolicy", "TestProfilesInDocs", "TestAPI", "TestRequire", "TestMask", "TestPlantedProgram",
 		"TestSubmounts", "TestDeniedBelowFile", "TestInitAlone", "TestInitDescriptors", "TestSecurebits", "TestMachineInside", "TestEgress",
-		"TestEgressPorts", "TestPublish", "TestLandlockBackend", "TestLandlockAlone", "TestBwrapBackend", "TestNoBackend", "TestSession",
-		"TestSessionNetwork", "TestSessionKill", "TestSessionRefusals", "TestSessionTerminal", "TestGitSettings", "TestGitSettingsNarrowed",
-		"TestGitSigning", "TestPlaceholders", "TestSharedCaches", "TestPool", "TestOwner", "TestOwnerAttacks", "TestOwnerGit",
-		"TestViewIsThrownAway", "TestViewForgery", "TestObserverSees", "TestWrap", "TestWrapRefuses", "TestProofReachesNothing",
-		"TestHostileOutput", "TestNeverLockedOut", "TestHostileOwn", "ExampleNew", "ExampleSandbox_Run",
+		"TestEgressPorts", "TestLandlockBackend", "TestBwrapBackend", "TestNoBackend", "TestSession",
+		"TestSessionNetwork", "TestSessionRefusals", "TestSessionTerminal", "TestGitSettings",
+		"TestSharedCaches", "TestPool", "TestOwner", "TestOwnerGit",
+		"TestViewIsThrownAway", "TestObserverSees", "TestWrap", "TestWrapRefuses", "TestProofReachesNothing",
+		"TestHostileOutput", "ExampleNew", "ExampleSandbox_Run",
 	)
 	os.Exit(m.Run())
 }

@@ -15,11 +15,13 @@ import (
 
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
+	"ethos/pkg/shorttest"
 )
 
 // TestWritesAgainstFileSystem runs real utilities in a scratch directory and compares what changed there with the
 // writes in the facts: each path that changed must be covered by one.
 func TestWritesAgainstFileSystem(t *testing.T) {
+	shorttest.Long(t)
 	probetest.Need(t, "command:bash")
 	for _, command := range fileCommands {
 		t.Run(command, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 // TestHostile gives the analysis texts that are made to be expensive. It must end, say the same twice, fit into a record
 // line, and name what it left out.
 func TestHostile(t *testing.T) {
+	shorttest.Long(t)
 	for _, s := range hostile(shorttest.Count(1<<15, 4)) {
 		t.Run(s.name, func(t *testing.T) {
 			a := Analyze(s.script, caseOptions)

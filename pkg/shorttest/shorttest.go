@@ -6,6 +6,7 @@ package shorttest
 import (
 	"flag"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,10 +17,40 @@ import (
 // `go test -short -run .` runs all of them, each with its sample.
 func Only(tests ...string) {
 	flag.Parse()
-	if run := flag.Lookup("test.run"); testing.Short() && run.Value.String() == "" {
-		_ = run.Value.Set("^(" + strings.Join(tests, "|") + ")$") // a string takes every value
+	if testing.Short() && unnamed() {
+		only = "^(" + strings.Join(tests, "|") + ")$"
+		_ = flag.Set("test.run", only) // a string takes every value
 	}
 }
+
+// Long leaves a test that takes long out of a short run, as [Only] leaves out all
+// but a few.
+func Long(t testing.TB) {
+	t.Helper()
+	if testing.Short() && unnamed() {
+		t.Skip("make test TESTFLAGS='-run .' runs it")
+	}
+}
+
+// Scripts returns the scripts of testscript in a folder, or in a short run that names
+// no test the first of every each.
+func Scripts(t testing.TB, folder string, each int) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts in %s: %v", folder, err)
+	}
+	if !unnamed() {
+		return files
+	}
+	return Sample(files, each)
+}
+
+// only is the choice that [Only] has made, or "".
+var only string
+
+// unnamed reports whether the command line chooses no tests.
+func unnamed() bool { return flag.Lookup("test.run").Value.String() == only }
 
 // Sample returns all of cases, or in a short run the first of every each cases.
 func Sample[T any](cases []T, each int) []T {

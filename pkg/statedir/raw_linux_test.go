@@ -7,11 +7,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"ethos/pkg/shorttest"
 )
 
 // TestPathBuffer: the folders that are found without the runtime are those of
 // [Sockets], or it says that it does not know.
 func TestPathBuffer(t *testing.T) {
+	shorttest.Long(t)
 	var buffer PathBuffer
 	known := [2]int{}
 	for n := range 1000 {

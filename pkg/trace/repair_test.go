@@ -6,10 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"ethos/pkg/shorttest"
 )
 
 // TestTornAtEveryByte is a writer that died at each byte of its line, before and after it could move the head.
 func TestTornAtEveryByte(t *testing.T) {
+	shorttest.Long(t)
 	dir := filepath.Join(t.TempDir(), "store")
 	fill(t, dir, testDay, "a", "b")
 	file, headPath := filepath.Join(dir, dayFile(testDay)), filepath.Join(dir, headFile)
@@ -44,6 +47,7 @@ func TestTornAtEveryByte(t *testing.T) {
 
 // TestTornFirstLineOfDay is a writer that died in the first line of a new day, with the head still on the day before.
 func TestTornFirstLineOfDay(t *testing.T) {
+	shorttest.Long(t)
 	dir := filepath.Join(t.TempDir(), "store")
 	next := testDay.AddDate(0, 0, 1)
 	fill(t, dir, testDay, "a")

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ethos/pkg/record"
+	"ethos/pkg/shorttest"
 )
 
 // statLine makes a record with a result.
@@ -106,6 +107,7 @@ func TestSkimAgrees(t *testing.T) {
 
 // TestCounterAgrees holds counting on all processors to counting on one.
 func TestCounterAgrees(t *testing.T) {
+	shorttest.Long(t)
 	one, all := NewStats(nil), NewCounter(nil)
 	for range 40 {
 		for _, text := range statLines(t) {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ethos/pkg/record"
+	"ethos/pkg/shorttest"
 )
 
 var testDay = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -171,6 +172,7 @@ func TestOpenRefusesLinks(t *testing.T) {
 // TestOpenWhileLinksCome: whoever else writes in the work space puts a link to another directory in the place of one on the way to the
 // store, at any moment: that stays as it is, and the store is opened where it lies or not at all.
 func TestOpenWhileLinksCome(t *testing.T) {
+	shorttest.Long(t)
 	for _, name := range []string{".coding-ethos", ".coding-ethos/traces", ".git/coding-ethos", ".git/coding-ethos/traces"} {
 		t.Run(name, func(t *testing.T) {
 			space, elsewhere := t.TempDir(), t.TempDir()

@@ -7,10 +7,13 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"ethos/pkg/shorttest"
 )
 
 // TestVerifyNames changes a store of two days, a b c | d e f, in every way that is not an append.
 func TestVerifyNames(t *testing.T) {
+	shorttest.Long(t)
 	first, second := dayFile(testDay), dayFile(testDay.AddDate(0, 0, 1))
 	lines := func(text []byte) [][]byte {
 		return bytes.SplitAfter(bytes.TrimSuffix(text, []byte{'\n'}), []byte{'\n'})

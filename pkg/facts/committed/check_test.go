@@ -178,6 +178,7 @@ func TestHonest(t *testing.T) {
 
 // TestForged: the facts of another command are those of no command.
 func TestForged(t *testing.T) {
+	shorttest.Long(t)
 	m, away := newMachine(t, ":", facts.Options{})
 	commands := slices.Concat(corpus(t), gitCorpus(t), own)
 	var lines []*record.Line
@@ -348,6 +349,7 @@ func (everything) Trusted(string, string) (bool, error) { return true, nil }
 
 // TestSources: what a person has given or trusted is named in the facts, and counts elsewhere.
 func TestSources(t *testing.T) {
+	shorttest.Long(t)
 	const config = `printf 'sandbox:
   network_tools:
     - {tool: go-test, allow_domains: [proxy.example.com]}
@@ -422,6 +424,7 @@ func TestLacking(t *testing.T) {
 
 // TestOddTrees: a commit that no work tree is like has no facts.
 func TestOddTrees(t *testing.T) {
+	shorttest.Long(t)
 	for name, tree := range map[string]string{
 		"above":      `printf '100644 blob '$b'\t..\n'`,
 		"git":        `printf '100644 blob '$b'\t.GIT\n'`,

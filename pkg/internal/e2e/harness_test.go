@@ -26,11 +26,11 @@ var (
 
 func TestMain(m *testing.M) {
 	shorttest.Only(
-		"TestReadme", "TestMatches", "TestReadmeRecipes", "TestManuals", "TestEveryProgramAnswers", "TestNothingAtStart", "TestOwnVet",
-		"TestVetFindingReachesTheReport", "TestDenialNamesPolicyAndRemedy", "TestEditedRecordDoesNotRun", "TestEditedVerdictDoesNotRun",
+		"TestReadme", "TestMatches", "TestReadmeRecipes", "TestManuals", "TestEveryProgramAnswers", "TestNothingAtStart",
+		"TestDenialNamesPolicyAndRemedy", "TestEditedRecordDoesNotRun", "TestEditedVerdictDoesNotRun",
 		"TestUndecidedRecordDoesNotRun", "TestUnknownMembersPassEveryStage", "TestNothingIsLeftInTheWorkspace", "TestEmptyInputIsNotAllowed",
-		"TestErrorsTravel", "TestReaderGoesAway", "TestRecipes", "TestConfinedOnce", "TestConfinedAgent", "TestWorkSpaceStays", "TestHookRecords",
-		"TestNamedSession", "TestShellDecides", "TestHostileClone", "TestTrustedClone", "TestTighten", "TestMCPRun", "TestProve", "TestBesideARun",
+		"TestErrorsTravel", "TestReaderGoesAway", "TestRecipes", "TestConfinedOnce", "TestConfinedAgent", "TestHookRecords",
+		"TestShellDecides",
 		"TestNothingOfTheHost",
 	)
 	m.Run()

@@ -99,6 +99,7 @@ var clients = []client{
 // how, and by the explicit proxy where it knows proxies. Where another name is
 // allowed it is refused quickly, and the run says what would allow it.
 func TestClients(t *testing.T) {
+	shorttest.Long(t)
 	for _, c := range shorttest.Sample(clients, 4) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

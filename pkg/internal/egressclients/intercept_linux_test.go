@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/shorttest"
 )
 
 // authority makes an authority of the person's, in a file of the home directory.
@@ -70,6 +71,7 @@ except urllib.error.HTTPError as e: print(e.code, e.read().decode())"`},
 // no others; a host without a rule is as it was. No client is told of the
 // authority but by what is in the sandbox by default.
 func TestRequests(t *testing.T) {
+	shorttest.Long(t)
 	for _, c := range openable {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

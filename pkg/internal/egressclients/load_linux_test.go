@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ethos/pkg/shorttest"
 )
 
 // load has the servers of this file: one that says again what it hears, and one
@@ -85,6 +87,7 @@ func drain(url string) int {
 // TestThousandConnections: a command has 1,000 connections by name open at once,
 // and uses each of them; each is in the evidence or counted.
 func TestThousandConnections(t *testing.T) {
+	shorttest.Long(t)
 	p := newPlace(t)
 	const n = 1000
 	flags := []string{"--allow-domain", registry + ":7777", "--ro", self()}
@@ -111,6 +114,7 @@ const streamVariable = "ETHOS_TEST_STREAM_BYTES"
 // TestConstantMemory: however long a stream is, the sandbox takes no more memory
 // for it.
 func TestConstantMemory(t *testing.T) {
+	shorttest.Long(t)
 	p := newPlace(t)
 	size := int64(256 << 20)
 	if text := os.Getenv(streamVariable); text != "" {

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		os.Exit(attack(os.Args[2:]))
 	}
 	shorttest.Only(
-		"TestEscapes", "TestEscapesBwrap", "TestEscapesLandlock", "TestEscapesInSession", "TestProtectedByName", "TestDescriptors",
+		"TestEscapes", "TestProtectedByName", "TestDescriptors",
 		"TestInjectingVariables", "TestEveryLayerIsAskedFor", "TestBackendsPage", "TestParse", "TestParseRefuses", "TestEnough",
 	)
 	os.Exit(m.Run())

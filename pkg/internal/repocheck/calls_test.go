@@ -94,14 +94,14 @@ func TestProgramsGetTheirSlack(t *testing.T) {
 	}
 }
 
-// TestSkips holds that a test skips only by stating its need, so that ETHOS_REQUIRE reaches it. A fuzz function may
-// pass over an input that means nothing to it.
+// TestSkips holds that a test skips only by stating its need, so that ETHOS_REQUIRE reaches it, or in a short run. A
+// fuzz function may pass over an input that means nothing to it.
 func TestSkips(t *testing.T) {
 	tr := load(t)
 	inputs := tr.calls("f", "Fuzz")
 	for _, receiver := range []string{"t", "b", "tb", "f"} {
 		for _, p := range tr.calls(receiver, "Skip", "Skipf", "SkipNow") {
-			if p.dir != "pkg/internal/probetest" && !slices.ContainsFunc(inputs, p.inside) {
+			if p.dir != "pkg/internal/probetest" && p.dir != "pkg/shorttest" && !slices.ContainsFunc(inputs, p.inside) {
 				t.Errorf("%s:%d: skips; state a need with pkg/internal/probetest", p.path, p.line())
 			}
 		}

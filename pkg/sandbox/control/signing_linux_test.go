@@ -12,6 +12,7 @@ import (
 	"ethos/pkg/capability"
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/shorttest"
 )
 
 // TestAnotherUser: a client of another user is none of the boundary's, one of this
@@ -73,6 +74,7 @@ func TestAnotherUser(t *testing.T) {
 
 // TestSigningEnds: the end of a run waits for what ends, and for nothing else.
 func TestSigningEnds(t *testing.T) {
+	shorttest.Long(t)
 	job := &Job{Plan: &plan.Plan{GitSigning: capability.SignOwn}}
 	c := newSigning(job)
 	ended := false

@@ -10,6 +10,7 @@ import (
 
 	"ethos/pkg/internal/faketree"
 	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/shorttest"
 )
 
 // failing is a tree of which one lookup fails.
@@ -71,6 +72,7 @@ func (f *failing) Entries(path string) ([]fs.DirEntry, error) {
 // TestDoubt: a lookup that leaves open what is there refuses the plan, whichever it is, and
 // says which file it was. One that the command could not make either need not.
 func TestDoubt(t *testing.T) {
+	shorttest.Long(t)
 	for seed := range uint64(12) {
 		w := newWorld(seed)
 		whole := &failing{Tree: w.tree}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/shorttest"
 )
 
 // pointers are what a .git file or a commondir may say, put together at random.
@@ -27,6 +28,7 @@ func randomPointer(r *rand.Rand, work string) string {
 // TestPointersAgainstGit holds that a pointer that git follows leads to the same
 // directory here.
 func TestPointersAgainstGit(t *testing.T) {
+	shorttest.Long(t)
 	probetest.Need(t, "command:git")
 	spec := emptySpace(t)
 	shell(t, spec, `mkdir sub far far/away away away/target; git init -q --bare bare.git; git init -q --bare target; git init -q --bare far/target; git init -q --bare far/bare.git

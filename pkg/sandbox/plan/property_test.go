@@ -13,6 +13,7 @@ import (
 	"ethos/pkg/capability"
 	"ethos/pkg/internal/faketree"
 	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/shorttest"
 )
 
 // plans is how many random worlds each property is held against.
@@ -380,6 +381,7 @@ func (w world) held(t *testing.T, p *Plan, path string) {
 
 // TestPlanNarrows: one more deny, or one grant less, opens nothing. A path to read within one to write makes it read-only, so without it no more can be seen.
 func TestPlanNarrows(t *testing.T) {
+	shorttest.Long(t)
 	each(t, func(t *testing.T, w world, p *Plan) {
 		pool := w.tree.Paths()
 		path := pool[rand.New(rand.NewPCG(uint64(len(p.Mounts)), 11)).IntN(len(pool))]

@@ -102,6 +102,7 @@ git checkout -q other; git format-patch -q --stdout -1 > conflict.patch; git che
 // TestHonest: after honest commands in any order nothing is found, and what a
 // person had is as it was.
 func TestHonest(t *testing.T) {
+	shorttest.Long(t)
 	rounds := 3
 	if n, err := strconv.Atoi(os.Getenv("ETHOS_TEST_HONEST")); err == nil {
 		rounds = n

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/shorttest"
 )
 
 // victim is what a person, a prompt or an editor runs afterwards in a work tree.
@@ -262,6 +263,7 @@ const perTrial = 6
 // TestOracle plants at random, and real git is the victim: nothing may run, and
 // nothing outside of the tree may change. ETHOS_TEST_PLANTS says how many.
 func TestOracle(t *testing.T) {
+	shorttest.Long(t)
 	count := 24
 	if n, err := strconv.Atoi(os.Getenv("ETHOS_TEST_PLANTS")); err == nil {
 		count = n
@@ -345,6 +347,7 @@ func TestOracleBites(t *testing.T) {
 // FuzzQuarantine is [TestOracle] with plants and places by the fuzzer's choice:
 // two bytes each. Its seeds are each plant in each kind of place.
 func FuzzQuarantine(f *testing.F) {
+	shorttest.Long(f)
 	plants, grounds := allPlants(), slices.Concat(existing, places)
 	for i := 0; i < len(plants); i += 29 {
 		f.Add([]byte{byte(i), byte(i % len(grounds)), byte(i + 1), byte((i + 7) % len(grounds))})

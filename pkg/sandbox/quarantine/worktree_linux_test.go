@@ -1,10 +1,15 @@
 package quarantine
 
-import "testing"
+import (
+	"testing"
+
+	"ethos/pkg/shorttest"
+)
 
 // TestWorkTreeOfAnother holds that a repository is left no work tree but its
 // own: git checkout there would write hooks, settings or sources elsewhere.
 func TestWorkTreeOfAnother(t *testing.T) {
+	shorttest.Long(t)
 	const checkout = `cd n; git checkout -q -f main 2>/dev/null || true; cd ..; test ! -e .git/hooks/post-checkout; test ! -e hooks/post-checkout; test ! -e m/hooks/post-checkout`
 	for name, value := range map[string]string{
 		"the hooks of the repository around": "../../.git", "the work tree around": "../..", "a neighbour": "../../m", "by a link": "../../l", "not there yet": "../../later",

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ethos/pkg/shorttest"
 )
 
 func link(t *testing.T, target, name string) {
@@ -20,6 +22,7 @@ func link(t *testing.T, target, name string) {
 // the command's to change; configuration that is kept elsewhere, by links, is the
 // person's.
 func TestGnuPGsFiles(t *testing.T) {
+	shorttest.Long(t)
 	good := func(a *ada, t *testing.T) {
 		gnupg := filepath.Join(a.home, ".gnupg")
 		write(t, filepath.Join(a.home, "dotfiles/gpg.conf"), "# no\nno-greeting\nagent-program /usr/bin/env\nkeyserver hkps://keys.example.org\n", 0o600)

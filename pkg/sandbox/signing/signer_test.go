@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/shorttest"
 )
 
 // ada is a person with a repository, a key of SSH and a signer.
@@ -424,6 +425,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 // TestEvidenceIsKept: refusals, however many and long, leave a signature in the
 // evidence, and that has a bound.
 func TestEvidenceIsKept(t *testing.T) {
+	shorttest.Long(t)
 	a := newAda(t, "")
 	if err := a.find(t); err != nil {
 		t.Fatal(err)

@@ -12,11 +12,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ethos/pkg/shorttest"
 )
 
 // TestNothingIsWaitedFor: a FIFO by any name of a repository is no object, and nobody
 // waits for who writes to it. The same repository without one has its objects.
 func TestNothingIsWaitedFor(t *testing.T) {
+	shorttest.Long(t)
 	for _, name := range []string{"", "info", "info/alternates", "pack", "pack/x.idx", "11", "11/" + strings.Repeat("1", 38)} {
 		for _, linked := range []bool{false, true} {
 			a := newAda(t, "")

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/shorttest"
 )
 
 // widen makes so many directories in each that a scan keeps it open.
@@ -59,6 +61,7 @@ func TestWide(t *testing.T) {
 // in it is looked at, and another one, with something of interest, comes in its
 // place. The scan sees a mixture; what it remembers must not hide the other one.
 func TestKeptDirectoryMoves(t *testing.T) {
+	shorttest.Long(t)
 	nothing := func(*site) {}
 	gone := func(s *site) { s.ok(os.RemoveAll(s.in("top/g"))) }
 	out := func(s *site) { s.ok(os.Rename(s.in("top/g"), s.dir+"-out")) }

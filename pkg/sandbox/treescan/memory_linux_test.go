@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/shorttest"
 )
 
 func TestUnchangedIsNotListed(t *testing.T) {
@@ -100,6 +101,7 @@ func TestSecondScanIsSaved(t *testing.T) {
 
 // TestChangesBetweenScans is what could fool a memory.
 func TestChangesBetweenScans(t *testing.T) {
+	shorttest.Long(t)
 	for name, test := range map[string]struct {
 		change func(s *site)
 		want   []string

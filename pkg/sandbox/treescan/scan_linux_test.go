@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/shorttest"
 )
 
 // site is a tree that is scanned, with a memory beside it.
@@ -165,6 +166,7 @@ func TestSockets(t *testing.T) {
 }
 
 func TestDeeperThanAPath(t *testing.T) {
+	shorttest.Long(t)
 	s := newSite(t)
 	dir := s.dir
 	fd, err := unix.Open(dir, unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -192,6 +194,7 @@ func TestDeeperThanAPath(t *testing.T) {
 }
 
 func TestManyLevels(t *testing.T) {
+	shorttest.Long(t)
 	s := newSite(t)
 	fd, err := unix.Open(s.dir, unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	s.ok(err)
@@ -213,6 +216,7 @@ func TestManyLevels(t *testing.T) {
 }
 
 func TestManyEntries(t *testing.T) {
+	shorttest.Long(t)
 	s := newSite(t)
 	fd, err := unix.Open(s.dir, unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	s.ok(err)

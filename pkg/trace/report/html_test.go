@@ -22,6 +22,7 @@ import (
 
 	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
+	"ethos/pkg/shorttest"
 	"ethos/pkg/trace"
 )
 
@@ -233,6 +234,7 @@ func luminance(t testing.TB, hex string) float64 {
 
 // TestBrowser opens the hostile report in Chromium: nothing runs, neither under the policy nor without it.
 func TestBrowser(t *testing.T) {
+	shorttest.Long(t)
 	probetest.Need(t, "command:chromium")
 	doc := htmlOf(t, append(hostile(t), sample(t)...)...)
 	policy := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`)
@@ -304,6 +306,7 @@ func colors(picture image.Image) int {
 
 // TestBrowserFilters clicks the filters, which work by the style sheet alone, in a wide and in a narrow window.
 func TestBrowserFilters(t *testing.T) {
+	shorttest.Long(t)
 	probetest.Need(t, "command:chromium")
 	doc := htmlOf(t, sample(t)...)
 	policy := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`)
