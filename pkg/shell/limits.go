@@ -9,6 +9,8 @@ const (
 	maxFacts     = 400 << 10 // bytes of text in commands, reads and writes: a record line holds 1 MiB
 	maxRaw       = 1 << 10   // bytes of Command.Raw
 	maxValue     = 64 << 10  // bytes of one static value
+	maxCopies    = 4 << 20   // bytes of the files that a script writes, each time that they are kept or used
+	maxRedirects = 16        // redirections of a statement whose output is followed into a file
 	maxFields    = 1 << 12   // words one word may expand to
 	maxBraceWork = 1 << 18   // characters examined to expand the braces of one word
 	maxAlts      = 16        // known values of a variable; combinations tried for one command

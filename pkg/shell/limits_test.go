@@ -102,6 +102,8 @@ func hostile(size int) []shape {
 		{"exponential calls", exponentialCalls()}, {"nested loops", nestedLoops()}, {"sh in sh", deepShell()}, {"brace bomb", "echo " + strings.Repeat("{a,b}", 40)}, {"sequence bomb", "echo {1..100000000}"}, {"many unique vars", uniqueVars(size)}, {"many functions", uniqueFunctions(size)}, {"backslashes", "echo " + strings.Repeat("`\\", size/4)},
 		rep("loop assigns", "while :; do ", "a=b;", "done"), rep("arrays append", "a=();", "a+=(x);", ""), rep("array elems", "a=();", "a[0]=x;", ""), rep("strings", "", "<<<a ", ""), rep("cat pipes", "echo rm x ", "|cat", "|sh"), rep("dollar quotes", "", "$'\\x41'", ""), rep("export", "export ", "a=b ", ""), rep("herestring", "bash <<< '", "a;", "'"),
 		rep("while cd", "", "while :; do cd a; ", ""), nest("deep while cd nested", "while :; do cd a; ", "b;", "done; "), rep("unterminated heredocs", "", "cat <<E\n", ""), rep("pushd", "", "pushd a;", ""), rep("set", "set -- ", "a ", "; echo $@ $@ $@"), rep("shift", "set -- a b c;", "shift;", ""),
+		rep("files doubled", "echo rm a>f;", "cat f f>g;cat g g>f;", "sh f"), rep("files appended to", "", "echo 'rm a'>>f;", "sh f"), rep("files run", "", "echo 'rm a'>>f;sh f;", ""), rep("files copied", "echo rm a>f;", "cp f g;mv g f;", "sh f"),
+		rep("links to links", "echo x>a;", "ln -s a b;ln -s b a;", "sh b"), rep("lines read", "", "read a<<<x;", ""), rep("names found", "rm ", "$(find a) ", ""), rep("programs somewhere", "", "$a/rm b;", ""),
 	}
 }
 

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -12,6 +13,7 @@ const byRedirect = "redirect"
 // standard input and output.
 func (c *walker) redirected(redirs []*syntax.Redirect) *walker {
 	in := *c
+	in.replaced = slices.Clip(in.replaced)
 	for _, r := range redirs {
 		if !c.spend(costStatement) {
 			break
@@ -24,7 +26,7 @@ func (c *walker) redirected(redirs []*syntax.Redirect) *walker {
 		if ok {
 			in.stdin = f
 		}
-		in.replaced = append(in.replaced[:len(in.replaced):len(in.replaced)], replaced...)
+		in.replaced = append(in.replaced, replaced...)
 	}
 	return &in
 }

@@ -20,34 +20,47 @@ func (c *walker) keepOutput(s *syntax.Stmt) {
 		if !appends && r.Op != syntax.RdrOut && r.Op != syntax.RdrClob || r.N != nil && r.N.Value != "1" {
 			continue
 		}
-		bare := *s
-		bare.Redirs = slices.Delete(slices.Clone(s.Redirs), i, i+1)
-		text, known := c.printed([]*syntax.Stmt{&bare})
+		text, known := field{}, false
+		if len(s.Redirs) <= maxRedirects {
+			bare := *s
+			bare.Redirs = slices.Delete(slices.Clone(s.Redirs), i, i+1)
+			text, known = c.printed([]*syntax.Stmt{&bare})
+		}
 		c.each(r.Word, func(f field) { c.keep(c.locate(f, c.scope.dir()), text, known, appends) })
 	}
 }
 
-// keep stores the content of a file. Unknown content replaces known content. What is appended to
-// unknown content is known, but is not all of it.
+// keep stores the content of a file. A later content does not replace an earlier one, because it is
+// unknown which of two arms runs: both are possible then, and so is another one if it is unknown.
+// What is appended to unknown content is not all of it.
 func (a *analysis) keep(file target, text field, known, appends bool) {
+	if file.absolute == "" {
+		return
+	}
 	name := path.Clean(file.absolute)
 	old, had := a.written[name]
-	if appends {
-		var b fieldBuilder
-		b.field(old)
-		b.field(text)
-		whole := had && known
-		text, known = b.take(), had || known
-		text.dyn = text.dyn || !whole
+	if !had && !known {
+		return
 	}
-	if file.absolute == "" || !known || len(text.text) > maxValue {
-		delete(a.written, name)
+	var b fieldBuilder
+	b.field(old)
+	b.field(text)
+	all := b.take()
+	switch {
+	case !had && !appends:
+		all = text
+	case had && !appends && known && !old.dyn && old.text == text.text:
+		all = old
+	default:
+		all.dyn = all.dyn || !appends || !had || !known
+	}
+	if !a.copies(all) {
 		return
 	}
 	if a.written == nil {
 		a.written = map[string]field{}
 	}
-	a.written[name] = text
+	a.written[name] = all
 }
 
 // content returns what the script has written into a file.
@@ -67,7 +80,7 @@ func (c *walker) writtenTo(absolute string) (field, bool) {
 	name := path.Clean(absolute)
 	for range maxLinks {
 		if text, known := c.written[name]; known {
-			return text, true
+			return text, c.copies(text)
 		}
 		to, isLink := c.linked(name)
 		if !isLink {
@@ -76,6 +89,15 @@ func (c *walker) writtenTo(absolute string) (field, bool) {
 		name = path.Clean(c.followed(to))
 	}
 	return field{}, false
+}
+
+// copies counts a content that is kept or used. Beyond the limit it ends the analysis.
+func (a *analysis) copies(text field) bool {
+	if a.copied += len(text.text); a.copied > maxCopies {
+		a.halt()
+		return false
+	}
+	return true
 }
 
 // altered marks the known content of a file that another program changes as one that it may have.
