@@ -14,7 +14,7 @@ func (c *walker) find(inv invocation) {
 	for _, root := range f.roots {
 		if f.before {
 			c.write(c.locate(findArgs{}.found(root), d), "find", opDelete)
-		} else if f.deletes {
+		} else if f.deletes && !f.hollow {
 			c.write(c.locate(f.found(root), d), "find", opDelete)
 		}
 	}
@@ -44,6 +44,7 @@ type findArgs struct {
 	roots    []field
 	name     string // pattern of -name, if every file found must match it
 	deletes  bool
+	hollow   bool // what is deleted are empty directories: -type d -empty -delete
 	tested   bool // some of the files are excluded
 	before   bool // files are deleted before any test
 	outputs  []field
@@ -66,11 +67,12 @@ func findExpression(args []field) findArgs {
 	if len(f.roots) == 0 {
 		f.roots = []field{literal(".", 0)}
 	}
-	alternatives, filtered := false, false
+	alternatives, filtered, dirs, empty := false, false, false, false
 	for i := 0; i < len(args); i++ {
 		switch text := args[i].text; text {
 		case "-delete":
 			f.deletes = true
+			f.hollow = dirs && empty && !alternatives
 			f.before = f.before || !f.tested && !filtered // a test after the deletion has no effect on it
 		case "-o", "-or", ",", "!", "-not":
 			alternatives = true
@@ -84,7 +86,12 @@ func findExpression(args []field) findArgs {
 			"-ctime", "-cmin", "-size", "-perm", "-user", "-group", "-links", "-inum", "-samefile", "-used":
 			filtered = true
 			i++
-		case "-empty", "-nouser", "-nogroup", "-executable", "-readable", "-writable":
+		case "-type":
+			dirs = dirs || i+1 < len(args) && args[i+1].text == "d"
+			i++
+		case "-empty":
+			filtered, empty = true, true
+		case "-nouser", "-nogroup", "-executable", "-readable", "-writable":
 			filtered = true
 		case "-fprint", "-fprint0", "-fls", "-fprintf":
 			if i+1 < len(args) {
