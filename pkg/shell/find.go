@@ -53,20 +53,7 @@ type findArgs struct {
 
 // findExpression reads find's arguments: options, roots, then the expression (find(1)).
 func findExpression(args []field) findArgs {
-	var f findArgs
-	for len(args) > 0 && (args[0].text == "-H" || args[0].text == "-L" || args[0].text == "-P" || strings.HasPrefix(args[0].text, "-O")) {
-		args = args[1:]
-	}
-	if len(args) > 1 && args[0].text == "-D" {
-		args = args[2:]
-	}
-	for len(args) > 0 && !findPredicate(args[0]) {
-		f.roots = append(f.roots, args[0])
-		args = args[1:]
-	}
-	if len(f.roots) == 0 {
-		f.roots = []field{literal(".", 0)}
-	}
+	f, args := findRoots(args)
 	alternatives, filtered, dirs, empty := false, false, false, false
 	for i := 0; i < len(args); i++ {
 		switch text := args[i].text; text {
@@ -115,6 +102,24 @@ func findExpression(args []field) findArgs {
 		}
 	}
 	return f
+}
+
+// findRoots reads the options and the roots, and returns the rest.
+func findRoots(args []field) (f findArgs, expression []field) {
+	for len(args) > 0 && (args[0].text == "-H" || args[0].text == "-L" || args[0].text == "-P" || strings.HasPrefix(args[0].text, "-O")) {
+		args = args[1:]
+	}
+	if len(args) > 1 && args[0].text == "-D" {
+		args = args[2:]
+	}
+	for len(args) > 0 && !findPredicate(args[0]) {
+		f.roots = append(f.roots, args[0])
+		args = args[1:]
+	}
+	if len(f.roots) == 0 {
+		f.roots = []field{literal(".", 0)}
+	}
+	return f, args
 }
 
 func findPredicate(f field) bool {
