@@ -244,11 +244,12 @@ func (c *walker) assignedNames(inv invocation, name string) {
 }
 
 // readLine assigns the first line of an input that the script contains: read A B <<< "a b". The last
-// variable gets what is left of the line.
+// variable gets what is left of the line. Each may have another value, too: the variable may be
+// readonly, and IFS may come from a file.
 func (c *walker) readLine(inv invocation, names []field) {
 	split := func(a assignment) bool { return a.name == "IFS" }
-	text, known := c.feedOf(inv).static()
-	if _, set := c.scope.lookup("IFS"); !known || set || slices.ContainsFunc(inv.env, split) || strings.Contains(text.text, `\\`) {
+	text, known := c.feedOf(inv).content()
+	if _, set := c.scope.lookup("IFS"); !known || set || slices.ContainsFunc(inv.env, split) || strings.IndexByte(text.text, '\\') >= 0 {
 		return
 	}
 	rest, _, _ := strings.Cut(text.text, "\n")
@@ -259,7 +260,7 @@ func (c *walker) readLine(inv invocation, names []field) {
 			value, rest = value[:at], value[at:]
 		}
 		if !f.dyn && syntax.ValidName(f.text) {
-			c.setVariable(f.text, variable{alts: []alt{{text: value}}})
+			c.setVariable(f.text, variable{alts: []alt{{text: value}, {dyn: true}}})
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -254,9 +255,16 @@ func (x *expander) quotedLit(l *syntax.Lit, special string) {
 	x.b.text(text[start:], src.at(offset+start))
 }
 
-// command expands a command substitution: it is static if its output is.
+// command expands a command substitution: it is static if its output is. For an output that is only
+// possible, because it is in a file, that and an unknown one are both tried.
 func (x *expander) command(s *syntax.CmdSubst, quoted bool) {
-	text, ok := x.e.c.output(s.Stmts)
+	before := x.e.c.filesRead
+	f, known := x.e.c.printed(s.Stmts)
+	text, ok := f.text, known && !f.dyn
+	if known && f.dyn && x.e.c.filesRead > before {
+		i, chosen := x.e.choose("$("+strconv.Itoa(x.e.c.src.at(int(s.Left.Offset()))), 2)
+		ok = chosen && i == 0
+	}
 	switch at := x.e.c.src.at(int(s.Left.Offset())); {
 	case !ok && x.e.deleting && !quoted && !x.open && x.names(s.Stmts, at):
 		return

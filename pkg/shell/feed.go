@@ -52,7 +52,7 @@ func (f feed) content() (field, bool) {
 		return f.in.printed(f.stmts)
 	case feedFile:
 		if f.in != nil {
-			return f.in.writtenTo(f.file)
+			return f.in.inFile(f.file)
 		}
 	}
 	return field{}, false
@@ -300,7 +300,7 @@ func (c *walker) printCat(b *fieldBuilder, args []field, stdin feed) bool {
 		case stdinName(file.text):
 			f, ok = stdin.content()
 		case !isOption(file):
-			f, ok = c.writtenTo(c.locate(file, c.scope.dir()).absolute)
+			f, ok = c.inFile(c.locate(file, c.scope.dir()).absolute)
 		}
 		if !ok {
 			return false

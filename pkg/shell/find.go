@@ -58,8 +58,8 @@ func findExpression(args []field) findArgs {
 	for i := 0; i < len(args); i++ {
 		switch text := args[i].text; text {
 		case "-delete":
+			f.hollow = (f.hollow || !f.deletes) && dirs && empty && !alternatives
 			f.deletes = true
-			f.hollow = dirs && empty && !alternatives
 			f.before = f.before || !f.tested && !filtered // a test after the deletion has no effect on it
 		case "-o", "-or", ",", "!", "-not":
 			alternatives = true

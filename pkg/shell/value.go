@@ -240,10 +240,11 @@ func (e *eval) alternate(v alt, empty bool, w *syntax.Word, offset int) (alt, bo
 	return alt{word: wordOrNone(w)}, true
 }
 
-// either returns word or other if it is unknown which. For a command's own word and for an option,
-// ${F:---force}, both are tried; elsewhere the result is word, marked as not static.
+// either returns word or other if it is unknown which. For a command's own word, and for an option
+// that applies unless somebody has said otherwise, ${F:---force}, both are tried; elsewhere the
+// result is word, marked as not static.
 func (e *eval) either(w *syntax.Word, other alt, offset int) (alt, bool) {
-	if e.head || w != nil && strings.HasPrefix(w.Lit(), "-") {
+	if e.head || other.dyn && w != nil && strings.HasPrefix(w.Lit(), "-") {
 		if i, ok := e.choose("@"+strconv.Itoa(offset), 2); ok {
 			if i == 0 {
 				return alt{word: wordOrNone(w)}, true

@@ -39,7 +39,7 @@ func (a *analysis) keep(file target, text field, known, appends bool) {
 	}
 	name := path.Clean(file.absolute)
 	old, had := a.written[name]
-	if !had && !known {
+	if !had && !known || !a.copies(len(old.text)+len(text.text)) {
 		return
 	}
 	var b fieldBuilder
@@ -53,9 +53,6 @@ func (a *analysis) keep(file target, text field, known, appends bool) {
 		all = old
 	default:
 		all.dyn = all.dyn || !appends || !had || !known
-	}
-	if !a.copies(all) {
-		return
 	}
 	if a.written == nil {
 		a.written = map[string]field{}
@@ -71,6 +68,17 @@ func (c *walker) content(f field, inv invocation) (field, bool) {
 	return c.writtenTo(c.locate(f, c.dirOf(inv)).absolute)
 }
 
+// inFile returns what a file may contain that the script has written. Something else may have
+// changed it since, or the script did not come to write it.
+func (c *walker) inFile(absolute string) (field, bool) {
+	text, known := c.writtenTo(absolute)
+	if known {
+		c.filesRead++
+	}
+	text.dyn = true
+	return text, known
+}
+
 // writtenTo returns what the script has written into a file, also under the name of a link that the
 // script has made.
 func (c *walker) writtenTo(absolute string) (field, bool) {
@@ -80,7 +88,7 @@ func (c *walker) writtenTo(absolute string) (field, bool) {
 	name := path.Clean(absolute)
 	for range maxLinks {
 		if text, known := c.written[name]; known {
-			return text, c.copies(text)
+			return text, c.copies(len(text.text))
 		}
 		to, isLink := c.linked(name)
 		if !isLink {
@@ -92,8 +100,8 @@ func (c *walker) writtenTo(absolute string) (field, bool) {
 }
 
 // copies counts a content that is kept or used. Beyond the limit it ends the analysis.
-func (a *analysis) copies(text field) bool {
-	if a.copied += len(text.text); a.copied > maxCopies {
+func (a *analysis) copies(size int) bool {
+	if a.copied += size; a.copied > maxCopies {
 		a.halt()
 		return false
 	}
