@@ -14,7 +14,7 @@ func (c *walker) find(inv invocation) {
 	for _, root := range f.roots {
 		if f.before {
 			c.write(c.locate(findArgs{}.found(root), d), "find", opDelete)
-		} else if f.deletes && !f.hollow {
+		} else if f.deletes && !(f.hollow && beneathHere(root)) {
 			c.write(c.locate(f.found(root), d), "find", opDelete)
 		}
 	}
@@ -22,6 +22,12 @@ func (c *walker) find(inv invocation) {
 	for _, command := range f.commands {
 		c.findCommand(w, inv, f, command)
 	}
+}
+
+// beneathHere reports whether a path is at or below the working directory.
+func beneathHere(f field) bool {
+	first, _, _ := strings.Cut(f.text, "/")
+	return f.static() && !f.home && first != "" && !strings.Contains("/"+f.text+"/", "/../")
 }
 
 // findCommand dispatches one -exec, once for each root. {} stands for what is found below the root.
