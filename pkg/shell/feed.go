@@ -147,14 +147,9 @@ func untabbed(f field) field {
 	return out
 }
 
-// output returns what statements print, if that is static: $(echo rm), $(command -v git).
-func (c *walker) output(stmts []*syntax.Stmt) (string, bool) {
-	f, ok := c.printed(stmts)
-	return f.text, ok && !f.dyn
-}
-
-// printed returns the output of statements and the positions that its text comes from. It knows
-// echo, printf and cat of text in the script, and returns false for everything else.
+// printed returns the output of statements and the positions that its text comes from: $(echo rm),
+// $(command -v git). It knows echo, printf and cat of text in the script, and returns false for
+// everything else.
 func (c *walker) printed(stmts []*syntax.Stmt) (field, bool) {
 	if c.nest >= maxDepth || !c.spend(costStatement) {
 		return field{}, false
