@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"ethos/pkg/cli"
 	"ethos/pkg/inherited"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
@@ -73,7 +74,8 @@ func report(to io.WriteCloser, out sandbox.Outcome, failure error, tree *watch) 
 	return errors.Join(err, to.Close())
 }
 
-// create opens a file for writing. The open of a FIFO waits for a reader: fifo(7). A signal ends that.
+// create opens a file for writing. The open of a FIFO waits for a reader: fifo(7). A signal ends the
+// wait.
 func create(ctx context.Context, path string) (*os.File, error) {
 	open := func() (*os.File, error) {
 		return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
@@ -96,11 +98,8 @@ func create(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// patience is how long a report may wait for its reader after a signal.
-const patience = 300 * time.Millisecond
-
-// reported calls report, which writes the evidence to a file; nil is none. A signal that comes while nobody reads the
-// evidence ends that. The signals of before were the command's.
+// reported calls report, which writes the evidence to a file; nil is none. A signal that comes while
+// nobody reads the evidence ends the wait. Signals that came earlier were the command's.
 func reported(to io.Writer, signals <-chan os.Signal, report func() error) error {
 	if to == nil {
 		return nil
@@ -118,7 +117,7 @@ func reported(to io.Writer, signals <-chan os.Signal, report func() error) error
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(patience):
+	case <-time.After(cli.Patience):
 		return errors.New("nobody read it before a signal came")
 	}
 }

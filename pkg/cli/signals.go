@@ -45,14 +45,14 @@ func endsUnread(ctx context.Context, kind Kind) {
 	}
 }
 
-// patience is how long a filter that is to end may wait for the reader of its output.
-const patience = 300 * time.Millisecond
+// Patience is how long a program that a signal ends waits for the reader of its output.
+const Patience = 300 * time.Millisecond
 
 // unread ends a filter by a signal while nobody reads its output: a write that blocks does not notice
 // that the context has ended. A command under a runner decides for itself.
 func (s *interruptible) unread(by syscall.Signal) {
-	const step = patience / 6
-	for waited := time.Duration(0); waited < patience; waited += step {
+	const step = Patience / 6
+	for waited := time.Duration(0); waited < Patience; waited += step {
 		time.Sleep(step)
 		if !s.cut.Load() || !full(syscall.Stdout) && !full(syscall.Stderr) {
 			waited = -step

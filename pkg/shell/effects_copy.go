@@ -111,11 +111,13 @@ func (do *doing) link() {
 	}
 }
 
-// newLink records a link that the script creates. A hard link is another name of the same content.
+// newLink records a link that the script creates. Of a hard link, each name leads to the other.
 func (do *doing) newLink(to, name field) {
 	if do.p.has("s", "symbolic") {
 		do.keepLink(to, do.locate(name, do.d))
 		return
 	}
-	do.copyContent(to, name)
+	one, two := do.locate(to, do.d), do.locate(name, do.d)
+	do.keepLink(literal(one.absolute, to.at(0)), two)
+	do.keepLink(literal(two.absolute, name.at(0)), one)
 }

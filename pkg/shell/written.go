@@ -79,24 +79,28 @@ func (c *walker) inFile(absolute string) (field, bool) {
 	return text, known
 }
 
-// writtenTo returns what the script has written into a file, also under the name of a link that the
-// script has made.
-func (c *walker) writtenTo(absolute string) (field, bool) {
+// writtenTo returns what the script has written into a file, under its name or that of a link that
+// the script has made.
+func (c *walker) writtenTo(absolute string) (text field, known bool) {
 	if absolute == "" || len(c.written) == 0 {
 		return field{}, false
 	}
-	name := path.Clean(absolute)
-	for range maxLinks {
-		if text, known := c.written[name]; known {
-			return text, c.copies(len(text.text))
+	var seen []string
+	for name := path.Clean(absolute); len(seen) < maxLinks && !slices.Contains(seen, name); {
+		if one, ok := c.written[name]; ok {
+			var b fieldBuilder
+			b.field(text)
+			b.field(one)
+			both := known
+			text, known = b.take(), true
+			text.dyn = text.dyn || both
 		}
-		to, isLink := c.linked(name)
-		if !isLink {
-			break
+		seen = append(seen, name)
+		if to, ok := c.linked(name); ok {
+			name = path.Clean(c.followed(to))
 		}
-		name = path.Clean(c.followed(to))
 	}
-	return field{}, false
+	return text, known && c.copies(len(text.text))
 }
 
 // copies counts a content that is kept or used. Beyond the limit it ends the analysis.
