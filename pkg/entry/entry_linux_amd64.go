@@ -4,6 +4,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"ethos/pkg/entry/hugepage"
 	"ethos/pkg/entry/nofile"
 	"ethos/pkg/timerslack"
 )
@@ -28,7 +29,8 @@ var (
 )
 
 // early runs on the stack that the kernel has made. It returns if the runtime is
-// needed, whose threads then have a higher timer slack, and which opens no files.
+// needed, whose threads then have a higher timer slack, which opens no files, and
+// whose heap begins with a huge page.
 //
 // Nothing of the runtime can be used: no memory that is allocated, no goroutine,
 // no panic, no package variable that is initialised by code. TestBeforeTheRuntime
@@ -37,6 +39,7 @@ func early(stack *int) {
 	try(stack)
 	timerslack.Raise()
 	nofile.Lower()
+	hugepage.Advise()
 }
 
 // try calls [before] and ends the process if that was all. stack points to the

@@ -15,8 +15,12 @@ import (
 	"ethos/pkg/internal/probetest"
 )
 
-// entryPoint is where the kernel starts the programs that are released.
-const entryPoint = "ethos/pkg/entry.entry"
+const (
+	// entryPoint is where the kernel starts the programs that are released.
+	entryPoint = "ethos/pkg/entry.entry"
+	// mapping is what their runtime calls before it can do more than that.
+	mapping = "ethos/pkg/entry/hugepage.mmap"
+)
 
 // TestBeforeTheRuntime: what runs before the Go runtime needs nothing of it. No
 // function that can be called allocates memory, meets the scheduler, reads what
@@ -48,10 +52,10 @@ func needsNoRuntime(t *testing.T, exe string, does []string) {
 	const lookup = "ethos/pkg/session/dial.(*Buffer).connect.func1"
 	values := map[string]string{"ethos/pkg/statedir.place": lookup, "ethos/pkg/statedir.(*PathBuffer).Sockets": lookup}
 	// The variables that are used; zero is their right value at the start.
-	// fromSlot is only pointed to.
-	variables := regexp.MustCompile(`^(ethos/pkg/entry\.(args|env|tried)|ethos/cmd/ethos-[a-z]+/early\.(buffer|sent)|ethos/pkg/sandbox/kernel/steps\.(preforked|delivery|fromSlot)|ethos/pkg/timerslack\.given|ethos/pkg/entry/nofile\.given|runtime\.writeBarrier|goroutine|thread)$`)
-	from := map[string]string{entryPoint: "the kernel"}
-	for todo := []string{entryPoint}; len(todo) > 0; todo = todo[1:] {
+	// fromSlot and mmap, which the runtime calls, are only pointed to.
+	variables := regexp.MustCompile(`^(ethos/pkg/entry\.(args|env|tried)|ethos/cmd/ethos-[a-z]+/early\.(buffer|sent)|ethos/pkg/sandbox/kernel/steps\.(preforked|delivery|fromSlot)|ethos/pkg/timerslack\.given|ethos/pkg/entry/nofile\.given|ethos/pkg/entry/hugepage\.mmap\.abi0|runtime\.writeBarrier|_cgo_mmap|goroutine|thread)$`)
+	from := map[string]string{entryPoint: "the kernel", mapping: "the runtime"}
+	for todo := []string{entryPoint, mapping}; len(todo) > 0; todo = todo[1:] {
 		if functions[todo[0]] == nil {
 			maps.Copy(functions, image.functions(t, exe, todo))
 		}
