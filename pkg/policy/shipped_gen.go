@@ -840,7 +840,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "files.delete_wide", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell", "file"},
-			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"]\n  && (under(action.workspace, w.path)\n    || w.path in [\".\", \"..\", \"*\", \"/*\", \"~\", \"~/*\", \"~/.*\", \"./*\", \".*\", \"**\", \"~root\", \"/root\", \"/root/*\"]\n    || glob(\"{/bin,/boot,/dev,/etc,/home,/lib,/lib64,/opt,/proc,/root,/run,/sbin,/srv,/sys,/usr,/var,/Users,/System,/Library,/Applications}{,/[*]}\", w.path)\n    || glob(\"/{usr,var}/{bin,lib,local,sbin,share,lib64}{,/[*]}\", w.path)\n    || glob(\"/{home,Users}/*{,/[*]}\", w.path) || glob(\"/proc/*/{cwd,root}{,/[*]}\", w.path))\n  && (w.by != \"rm\" || shell.commands.exists(c, c.name == \"rm\"\n    && (option(c, \"rR\", [\"recursive\"]) || c.wrappers.exists(x, x in [\"find\", \"xargs\"]))))\n  && (w.by != \"find\" || shell.commands.exists(c, c.name == \"find\"\n    && (c.raw.matches(\"^\\\\S*find(\\\\s+[^-\\\\s]\\\\S*)*\\\\s+-delete\\\\b\") || !c.argv.exists(a, a in [\"-name\", \"-iname\", \"-path\", \"-ipath\", \"-regex\", \"-iregex\", \"-mtime\", \"-mmin\", \"-newer\", \"-size\", \"-empty\", \"-inum\", \"-samefile\", \"-maxdepth\"])))))\n|| files.exists(f, f.op in [\"delete\", \"move\"] && glob(\"/{root,home/*,Users/*,home,Users,etc,usr,var,boot,bin,lib,opt}\", f.resolved))\n  && (action.kind == \"file\" || shell.commands.exists(c, c.name != \"rm\" && c.name != \"find\" || option(c, \"rR\", [\"recursive\"])))\n|| action.kind == \"file\" && files.exists(f, f.op in [\"delete\", \"move\"] && (under(action.workspace, f.resolved) || under(action.workspace, f.path)))",
+			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"]\n  && (under(action.workspace, w.path)\n    || w.path in [\".\", \"..\", \"*\", \"/*\", \"~\", \"~/*\", \"~/.*\", \"./*\", \".*\", \"**\", \"~root\", \"/root\", \"/root/*\"]\n    || glob(\"{/bin,/boot,/dev,/etc,/home,/lib,/lib64,/opt,/proc,/root,/run,/sbin,/srv,/sys,/usr,/var,/Users,/System,/Library,/Applications}{,/[*]}\", w.path)\n    || glob(\"/{usr,var}/{bin,lib,local,sbin,share,lib64}{,/[*]}\", w.path)\n    || glob(\"/{home,Users}/*{,/[*]}\", w.path) || glob(\"/proc/*/{cwd,root}{,/[*]}\", w.path))\n  && (w.by != \"rm\" || shell.commands.exists(c, c.name == \"rm\"\n    && (option(c, \"rR\", [\"recursive\"]) || c.wrappers.exists(x, x in [\"find\", \"xargs\"]))))\n  && (w.by != \"find\" || w.path != \"**\" && shell.commands.exists(c, c.name == \"find\" && !(\"-maxdepth\" in c.argv))))\n|| files.exists(f, f.op in [\"delete\", \"move\"] && glob(\"/{root,home/*,Users/*,home,Users,etc,usr,var,boot,bin,lib,opt}\", f.resolved))\n  && (action.kind == \"file\" || shell.commands.exists(c, c.name != \"rm\" && c.name != \"find\" || option(c, \"rR\", [\"recursive\"])))\n|| action.kind == \"file\" && files.exists(f, f.op in [\"delete\", \"move\"] && (under(action.workspace, f.resolved) || under(action.workspace, f.path)))",
 			Message:   "This would delete or move away a whole tree such as the home directory, a system directory or the root of the work space{paths}.",
 			Remedy:    "Name the one directory or the files inside the work space that are to go, for example `rm -rf build`.",
 			Protected: true,
@@ -863,6 +863,7 @@ var shippedPolicies = []shippedPolicy{
 				need{op: anyOf, of: []need{
 					need{op: differs, fact: 48 /* PathUse.by */, value: "find"},
 					need{op: all, of: []need{
+						need{op: differs, fact: 46 /* PathUse.path */, value: "**"},
 						need{op: someValue, fact: 19 /* Shell.commands */},
 						need{op: equals, fact: 31 /* Command.name */, value: "find"},
 					}},
@@ -889,8 +890,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "77e874aced0f7869aa3f42ad721f124bb5b64d307cd1dd066b8da6a2e3d5be90",
-		from:   31407, to: 35578,
+		digest: "08d8471131698e19ce309dde6f13858cca2c8bd471da91d3a78bfd3ae0eb0210",
+		from:   31407, to: 35211,
 	},
 	{
 		policy: Policy{
@@ -900,7 +901,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "If the variable is empty, this deletes everything from the root of the file system on{paths}.",
 			Remedy:    "Guard the variable, for example `rm -rf \"${BUILD_DIR:?}/\"`, or name the directory.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 63, Column: 5,
+			File:      "pack:core/files.yaml", Line: 62, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 21 /* Shell.writes */},
@@ -912,7 +913,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "17f5bb408f4c38e100d0180651c2a19a3ef4dce06e4867ec29d2d4b6fa172a3f",
-		from:   35578, to: 36446,
+		from:   35211, to: 36079,
 	},
 	{
 		policy: Policy{
@@ -922,12 +923,12 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This deletes what an input names, and the content of the input is not known.",
 			Remedy:    "Write the names to a file in a call of its own and look at it; `xargs rm < list` is then judged by what the list names.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 78, Column: 5,
+			File:      "pack:core/files.yaml", Line: 77, Column: 5,
 		},
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "unlisted_delete"},
 		reads:  []string{"shell"},
 		digest: "d34c4a3ac27ded8c5201dee035f76ba05f58094ca1930f344e7222f871499bc4",
-		from:   36446, to: 36514,
+		from:   36079, to: 36147,
 	},
 	{
 		policy: Policy{
@@ -937,7 +938,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This would delete the git repository, with every commit that was not pushed{paths}.",
 			Remedy:    "Delete files of the work tree only; a repository that is to go is removed by its owner.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 91, Column: 5,
+			File:      "pack:core/files.yaml", Line: 90, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -960,7 +961,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   36514, to: 37453,
+		from:   36147, to: 37086,
 	},
 	{
 		policy: Policy{
@@ -970,7 +971,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This would change the owner or the mode of a whole system tree{paths}.",
 			Remedy:    "Change the files of the work space that need it, by name.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 115, Column: 5,
+			File:      "pack:core/files.yaml", Line: 114, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1012,7 +1013,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   37453, to: 38814,
+		from:   37086, to: 38447,
 	},
 	{
 		policy: Policy{
@@ -1022,7 +1023,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This writes to a disk or to memory below the file system{paths}.",
 			Remedy:    "Work on an image file in the work space, for example `dd if=/dev/zero of=disk.img bs=1M count=64` and `mkfs.ext4 disk.img`.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 133, Column: 5,
+			File:      "pack:core/files.yaml", Line: 132, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1127,7 +1128,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "abcb27fc8670473003e0d6ba847118ce91145062613c9014d09df35dba081b5c",
-		from:   38814, to: 48556,
+		from:   38447, to: 48189,
 	},
 	{
 		policy: Policy{
@@ -1137,7 +1138,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This lets a program run with another user's rights, or with those of the system.",
 			Remedy:    "Run it with the rights it has; a person installs what needs more.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 166, Column: 5,
+			File:      "pack:core/files.yaml", Line: 165, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1155,7 +1156,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   48556, to: 49784,
+		from:   48189, to: 49417,
 	},
 	{
 		policy: Policy{
@@ -1224,7 +1225,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7cdc99ac91249cb5b56ae4b34132354da26a5b7171377b113c922d6442ddff8a",
-		from:   49784, to: 51790,
+		from:   49417, to: 51423,
 	},
 	{
 		policy: Policy{
@@ -1251,7 +1252,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   51790, to: 52479,
+		from:   51423, to: 52112,
 	},
 	{
 		policy: Policy{
@@ -1269,7 +1270,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   52479, to: 52714,
+		from:   52112, to: 52347,
 	},
 	{
 		policy: Policy{
@@ -1292,7 +1293,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "0a6d92316098bd2fa0001268036ca793c5a4cc1d00cc01eb89924a256830c5c6",
-		from:   52714, to: 53152,
+		from:   52347, to: 52785,
 	},
 	{
 		policy: Policy{
@@ -1310,7 +1311,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   53152, to: 53382,
+		from:   52785, to: 53015,
 	},
 	{
 		policy: Policy{
@@ -1339,7 +1340,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   53382, to: 54400,
+		from:   53015, to: 54033,
 	},
 	{
 		policy: Policy{
@@ -1358,7 +1359,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   54400, to: 54789,
+		from:   54033, to: 54422,
 	},
 	{
 		policy: Policy{
@@ -1379,7 +1380,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "ad5ed5bd13f46c3cf219cd88301ae19dd0b12905d09c29836513afddca407e28",
-		from:   54789, to: 55340,
+		from:   54422, to: 54973,
 	},
 	{
 		policy: Policy{
@@ -1454,7 +1455,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "11e0e050d8890956e147f0dbf49a9fbbaec00b85f89dc78b85c8207a8a2cf814",
-		from:   55340, to: 59241,
+		from:   54973, to: 58874,
 	},
 	{
 		policy: Policy{
@@ -1488,7 +1489,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "3f4bac8c3f0796f867ca128d3908a8d58c357e0cb886a569ab6c262184e44661",
-		from:   59241, to: 60931,
+		from:   58874, to: 60564,
 	},
 	{
 		policy: Policy{
@@ -1524,7 +1525,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   60931, to: 62717,
+		from:   60564, to: 62350,
 	},
 	{
 		policy: Policy{
@@ -1563,7 +1564,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "c2d39f55ec8d4097e15e4706fcf76c55a2d125a19008e2546aaa412e1362dd4b",
-		from:   62717, to: 64967,
+		from:   62350, to: 64600,
 	},
 	{
 		policy: Policy{
@@ -1626,7 +1627,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "7ff7287ddc75c2b506e5b0370f1042d9da7e3d0af30cebeccebddb68385cd879",
-		from:   64967, to: 66584,
+		from:   64600, to: 66217,
 	},
 	{
 		policy: Policy{
@@ -1729,7 +1730,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "de09be8ccaf9b9e9b1135d1db4bf4723e43cf74e41cd1886d3b61bde1696fe15",
-		from:   66584, to: 72722,
+		from:   66217, to: 72355,
 	},
 	{
 		policy: Policy{
@@ -1969,7 +1970,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "782c8f9dd4f2296b4e34c9f7569152ef4613116fd5bc9813d3ede4df7135b8d2",
-		from:   72722, to: 87832,
+		from:   72355, to: 87465,
 	},
 	{
 		policy: Policy{
@@ -2028,7 +2029,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "7d33b13f5cdbea3d00fa7c99a3c4acfba9bdb9db84aaae4ea55c4f70c5911771",
-		from:   87832, to: 89681,
+		from:   87465, to: 89314,
 	},
 	{
 		policy: Policy{
@@ -2051,7 +2052,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.agent_settings", "shell"},
 		digest: "bca47f1b145ed4b84c3bd463ef9e93da22989b7e125927b3e706cf99142e4b62",
-		from:   89681, to: 90190,
+		from:   89314, to: 89823,
 	},
 	{
 		policy: Policy{
@@ -2074,7 +2075,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos", "shell"},
 		digest: "d7508d6dbc51fd17e4a02c4df9642bcf4c3a141f4d957d6921432c962a37a5f8",
-		from:   90190, to: 90672,
+		from:   89823, to: 90305,
 	},
 	{
 		policy: Policy{
@@ -2154,7 +2155,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.shell_startup", "shell"},
 		digest: "c16c098228f6c7ed5eb06e6cd7de1728e8958edaccead59ee8923b002cb0e186",
-		from:   90672, to: 95779,
+		from:   90305, to: 95412,
 	},
 	{
 		policy: Policy{
@@ -2243,7 +2244,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5d030a0959550e5ef39cfc4398dfc5a1272313581121c4ab69c0f5e65f602d75",
-		from:   95779, to: 99865,
+		from:   95412, to: 99498,
 	},
 	{
 		policy: Policy{
@@ -2267,7 +2268,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "a75c796ecf165409a3c5973c0787d985a58164d9ca10e0f4ab83a5711195eb74",
-		from:   99865, to: 103494,
+		from:   99498, to: 103127,
 	},
 	{
 		policy: Policy{
@@ -2297,7 +2298,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   103494, to: 105515,
+		from:   103127, to: 105148,
 	},
 	{
 		policy: Policy{
@@ -2347,7 +2348,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "cb04d25177ba9ee753bc10c669ea63699238efaab5b958ffecb6ca472d3d0780",
-		from:   105515, to: 107464,
+		from:   105148, to: 107097,
 	},
 	{
 		policy: Policy{
@@ -2362,7 +2363,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   107464, to: 107845,
+		from:   107097, to: 107478,
 	},
 	{
 		policy: Policy{
@@ -2377,7 +2378,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   107845, to: 108154,
+		from:   107478, to: 107787,
 	},
 	{
 		policy: Policy{
@@ -2395,7 +2396,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   108154, to: 111467,
+		from:   107787, to: 111100,
 	},
 	{
 		policy: Policy{
@@ -2560,7 +2561,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "paths.credential_files", "paths.credentials", "paths.machine_secrets", "paths.service_credentials", "shell"},
 		digest: "0108d99e98723df0002b6b3c80c217c6aad06dcfd1f1fa795113e46ef60c925f",
-		from:   111467, to: 124555,
+		from:   111100, to: 124188,
 	},
 	{
 		policy: Policy{
@@ -2677,7 +2678,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "e062ca2be8e56abd71fce70f9d927132814884a9027cc179ba0b3708651bfc56",
-		from:   124555, to: 129720,
+		from:   124188, to: 129353,
 	},
 	{
 		policy: Policy{
@@ -2695,7 +2696,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   129720, to: 129953,
+		from:   129353, to: 129586,
 	},
 	{
 		policy: Policy{
@@ -2780,7 +2781,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   129953, to: 132113,
+		from:   129586, to: 131746,
 	},
 	{
 		policy: Policy{
@@ -2811,7 +2812,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   132113, to: 133207,
+		from:   131746, to: 132840,
 	},
 	{
 		policy: Policy{
@@ -2830,7 +2831,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   133207, to: 133620,
+		from:   132840, to: 133253,
 	},
 	{
 		policy: Policy{
@@ -2849,7 +2850,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   133620, to: 134034,
+		from:   133253, to: 133667,
 	},
 	{
 		policy: Policy{
@@ -2868,7 +2869,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   134034, to: 134446,
+		from:   133667, to: 134079,
 	},
 	{
 		policy: Policy{
@@ -2894,7 +2895,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   134446, to: 135391,
+		from:   134079, to: 135024,
 	},
 	{
 		policy: Policy{
@@ -2913,7 +2914,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   135391, to: 135807,
+		from:   135024, to: 135440,
 	},
 	{
 		policy: Policy{
@@ -2931,7 +2932,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   135807, to: 136057,
+		from:   135440, to: 135690,
 	},
 	{
 		policy: Policy{
@@ -2986,7 +2987,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-		from:   136057, to: 137786,
+		from:   135690, to: 137419,
 	},
 	{
 		policy: Policy{
@@ -3008,7 +3009,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   137786, to: 138265,
+		from:   137419, to: 137898,
 	},
 	{
 		policy: Policy{
@@ -3025,7 +3026,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   138265, to: 138539,
+		from:   137898, to: 138172,
 	},
 	{
 		policy: Policy{
@@ -3039,7 +3040,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   138539, to: 138605,
+		from:   138172, to: 138238,
 	},
 	{
 		policy: Policy{
@@ -3073,7 +3074,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   138605, to: 139265,
+		from:   138238, to: 138898,
 	},
 	{
 		policy: Policy{
@@ -3106,7 +3107,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   139265, to: 139844,
+		from:   138898, to: 139477,
 	},
 	{
 		policy: Policy{
@@ -3256,7 +3257,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   139844, to: 145484,
+		from:   139477, to: 145117,
 	},
 	{
 		policy: Policy{
@@ -3337,7 +3338,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   145484, to: 147542,
+		from:   145117, to: 147175,
 	},
 	{
 		policy: Policy{
@@ -3364,7 +3365,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   147542, to: 148796,
+		from:   147175, to: 148429,
 	},
 	{
 		policy: Policy{
@@ -3384,7 +3385,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   148796, to: 150331,
+		from:   148429, to: 149964,
 	},
 	{
 		policy: Policy{
@@ -3401,7 +3402,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   150331, to: 150874,
+		from:   149964, to: 150507,
 	},
 	{
 		policy: Policy{
@@ -3440,7 +3441,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   150874, to: 152118,
+		from:   150507, to: 151751,
 	},
 	{
 		policy: Policy{
@@ -3457,7 +3458,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   152118, to: 152341,
+		from:   151751, to: 151974,
 	},
 	{
 		policy: Policy{
@@ -3474,7 +3475,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   152341, to: 152645,
+		from:   151974, to: 152278,
 	},
 	{
 		policy: Policy{
@@ -3495,7 +3496,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   152645, to: 153069,
+		from:   152278, to: 152702,
 	},
 	{
 		policy: Policy{
@@ -3530,7 +3531,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   153069, to: 154080,
+		from:   152702, to: 153713,
 	},
 	{
 		policy: Policy{
@@ -3547,7 +3548,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   154080, to: 154308,
+		from:   153713, to: 153941,
 	},
 	{
 		policy: Policy{
@@ -3572,7 +3573,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   154308, to: 154806,
+		from:   153941, to: 154439,
 	},
 	{
 		policy: Policy{
@@ -3595,7 +3596,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   154806, to: 155272,
+		from:   154439, to: 154905,
 	},
 	{
 		policy: Policy{
@@ -3612,7 +3613,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   155272, to: 155513,
+		from:   154905, to: 155146,
 	},
 	{
 		policy: Policy{
@@ -3629,7 +3630,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   155513, to: 155739,
+		from:   155146, to: 155372,
 	},
 	{
 		policy: Policy{
@@ -3646,7 +3647,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   155739, to: 155973,
+		from:   155372, to: 155606,
 	},
 	{
 		policy: Policy{
@@ -3667,7 +3668,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   155973, to: 156288,
+		from:   155606, to: 155921,
 	},
 	{
 		policy: Policy{
@@ -3684,7 +3685,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   156288, to: 156501,
+		from:   155921, to: 156134,
 	},
 	{
 		policy: Policy{
@@ -3702,7 +3703,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   156501, to: 156785,
+		from:   156134, to: 156418,
 	},
 	{
 		policy: Policy{
@@ -3719,7 +3720,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   156785, to: 157023,
+		from:   156418, to: 156656,
 	},
 	{
 		policy: Policy{
@@ -3736,7 +3737,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   157023, to: 157260,
+		from:   156656, to: 156893,
 	},
 	{
 		policy: Policy{
@@ -3750,7 +3751,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   157260, to: 157315,
+		from:   156893, to: 156948,
 	},
 	{
 		policy: Policy{
@@ -3764,7 +3765,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   157315, to: 157376,
+		from:   156948, to: 157009,
 	},
 	{
 		policy: Policy{
@@ -3778,7 +3779,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   157376, to: 157435,
+		from:   157009, to: 157068,
 	},
 	{
 		policy: Policy{
@@ -3792,7 +3793,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   157435, to: 157591,
+		from:   157068, to: 157224,
 	},
 	{
 		policy: Policy{
@@ -3806,7 +3807,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   157591, to: 157662,
+		from:   157224, to: 157295,
 	},
 	{
 		policy: Policy{
@@ -3830,7 +3831,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   157662, to: 157984,
+		from:   157295, to: 157617,
 	},
 	{
 		policy: Policy{
@@ -3850,7 +3851,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   157984, to: 159519,
+		from:   157617, to: 159152,
 	},
 	{
 		policy: Policy{
@@ -3867,7 +3868,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   159519, to: 160062,
+		from:   159152, to: 159695,
 	},
 	{
 		policy: Policy{
@@ -3906,7 +3907,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   160062, to: 161306,
+		from:   159695, to: 160939,
 	},
 	{
 		policy: Policy{
@@ -3922,7 +3923,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   161306, to: 166524,
+		from:   160939, to: 166157,
 	},
 	{
 		policy: Policy{
@@ -3947,7 +3948,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   166524, to: 167048,
+		from:   166157, to: 166681,
 	},
 	{
 		policy: Policy{
@@ -3973,7 +3974,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   167048, to: 167662,
+		from:   166681, to: 167295,
 	},
 	{
 		policy: Policy{
@@ -3989,7 +3990,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   167662, to: 167667,
+		from:   167295, to: 167300,
 	},
 	{
 		policy: Policy{
@@ -4015,7 +4016,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "8e1f8f89d0b10a6655f77d6089bb55647f91be584b38f57d0f4562936b4c671c",
-		from:   167667, to: 168698,
+		from:   167300, to: 168331,
 	},
 	{
 		policy: Policy{
@@ -4048,7 +4049,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   168698, to: 169245,
+		from:   168331, to: 168878,
 	},
 	{
 		policy: Policy{
@@ -4064,7 +4065,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   169245, to: 169250,
+		from:   168878, to: 168883,
 	},
 	{
 		policy: Policy{
@@ -4080,7 +4081,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   169250, to: 169668,
+		from:   168883, to: 169301,
 	},
 	{
 		policy: Policy{
@@ -4099,7 +4100,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ab78063a9f2aad861dc92936d0807611c6b3c51285c0271fb9d4fffa97dac922",
-		from:   169668, to: 170007,
+		from:   169301, to: 169640,
 	},
 	{
 		policy: Policy{
@@ -4115,7 +4116,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   170007, to: 170512,
+		from:   169640, to: 170145,
 	},
 	{
 		policy: Policy{
@@ -4148,7 +4149,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   170512, to: 171059,
+		from:   170145, to: 170692,
 	},
 	{
 		policy: Policy{
@@ -4238,7 +4239,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   171059, to: 175917,
+		from:   170692, to: 175550,
 	},
 	{
 		policy: Policy{
@@ -4254,6 +4255,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   175917, to: 175922,
+		from:   175550, to: 175555,
 	},
 }

@@ -150,12 +150,8 @@ func (c *walker) listed(input feed) (names []alt) {
 			names = addAlt(names, fieldAlt(f))
 		}
 	case "find":
-		f := findExpression(fields[1:])
-		if f.tested && f.name == "" {
-			return nil
-		}
-		for _, root := range f.roots {
-			names = addAlt(names, alt{text: f.found(root).text, dyn: true})
+		for _, path := range foundBy(fields[1:]) {
+			names = addAlt(names, alt{text: path, dyn: true})
 		}
 	}
 	return names

@@ -146,6 +146,8 @@ func (do *doing) runMore(u *utility, inv invocation) {
 		do.writeAll(do.p.operands, opWrite)
 	case effCrontab:
 		do.readAll(do.p.operands)
+	case effGio:
+		do.gio()
 	case effTemporary:
 		do.temporary()
 	}

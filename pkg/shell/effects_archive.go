@@ -110,7 +110,7 @@ func (do *doing) zip(inv invocation) {
 func (do *doing) archive() {
 	switch {
 	case do.by == "cpio" && do.p.has("i", "p"):
-		do.writeOne(field{text: ".", dyn: true}, opWrite)
+		do.writeOne(field{text: "."}, opWrite)
 	case do.by == "ar" && len(do.p.operands) > 1:
 		op := do.p.operands[0].text
 		if strings.ContainsAny(op, "rqdms") {

@@ -121,3 +121,25 @@ func (do *doing) newLink(to, name field) {
 	do.keepLink(literal(one.absolute, to.at(0)), two)
 	do.keepLink(literal(two.absolute, name.at(0)), one)
 }
+
+// gio handles gio(1), whose first operand is a command.
+func (do *doing) gio() {
+	if len(do.p.operands) == 0 {
+		return
+	}
+	command := do.p.operands[0].text
+	switch do.p.operands = do.p.operands[1:]; command {
+	case "trash", "remove":
+		do.writeAll(do.p.operands, opDelete)
+	case "move", "rename":
+		do.transfer(opMove)
+	case "copy":
+		do.transfer(opRead)
+	case "save", "set":
+		do.writeAll(do.p.operands[:min(1, len(do.p.operands))], opWrite)
+	case "mkdir":
+		do.writeAll(do.p.operands, opCreate)
+	case "cat":
+		do.readAll(do.p.operands)
+	}
+}

@@ -84,7 +84,23 @@ func (do *doing) curl() {
 			do.writeOne(f, opWrite)
 		}
 	}
+	for _, f := range do.p.values("w", "write-out") {
+		do.curlWrites(f)
+	}
 	do.curlReads()
+}
+
+// curlWrites handles a format of curl: %output{FILE} and %output{>>FILE} name where
+// what follows is written.
+func (do *doing) curlWrites(format field) {
+	const begin = "%output{"
+	for i := strings.Index(format.text, begin); i >= 0; i = strings.Index(format.text, begin) {
+		format = format.from(i + len(begin))
+		name, _, _ := strings.Cut(format.text, "}")
+		out := format.from(len(name) - len(strings.TrimPrefix(name, ">>")))
+		out.text = strings.TrimPrefix(name, ">>")
+		do.writeOne(out, opWrite)
+	}
 }
 
 func (do *doing) curlReads() {

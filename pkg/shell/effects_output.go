@@ -25,7 +25,7 @@ func (do *doing) patch() {
 			do.writeOne(suffixed(do.p.operands[0], ".orig"), opCreate)
 		}
 	default:
-		do.writeOne(field{text: ".", dyn: true}, opWrite)
+		do.writeOne(field{text: "."}, opWrite)
 	}
 }
 

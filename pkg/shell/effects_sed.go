@@ -144,9 +144,7 @@ func (s *sedReader) substitute() bool {
 			return true
 		case ch == 'e':
 			s.runs, s.input, s.fileAt = true, true, replacement
-			if !strings.ContainsAny(with, "&\\") {
-				s.code = with
-			}
+			s.code = replacementText(with)
 			s.i++
 		case strings.IndexByte("gpiImM0123456789", ch) >= 0:
 			s.i++
@@ -155,6 +153,32 @@ func (s *sedReader) substitute() bool {
 		}
 	}
 	return true
+}
+
+// replacementText returns what a replacement stands for, "" if that depends on the
+// input or on the kind of sed: "The s Command" in sed's manual.
+func replacementText(text string) string {
+	var out strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch ch := text[i]; {
+		case ch == '&':
+			return ""
+		case ch != '\\':
+			out.WriteByte(ch)
+		case i+1 == len(text):
+			return ""
+		default:
+			switch i++; {
+			case text[i] == 'n':
+				out.WriteByte('\n')
+			case text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'z' || text[i] >= 'A' && text[i] <= 'Z':
+				return ""
+			default:
+				out.WriteByte(text[i])
+			}
+		}
+	}
+	return out.String()
 }
 
 // line returns the rest of the line.

@@ -12,15 +12,15 @@ func (c *walker) find(inv invocation) {
 		c.write(c.locate(out, d), "find", opWrite)
 	}
 	for _, root := range f.roots {
-		if f.before {
-			c.write(c.locate(findArgs{}.found(root), d), "find", opDelete)
-		} else if f.deletes && !(f.hollow && beneathHere(root)) {
-			c.write(c.locate(f.found(root), d), "find", opDelete)
+		for _, s := range f.deletes {
+			if !(s.directories && s.empty && beneathHere(root)) {
+				c.write(c.locate(s.below(root), d), "find", opDelete)
+			}
 		}
 	}
 	w := findWrapper("find")
-	for _, command := range f.commands {
-		c.findCommand(w, inv, f, command)
+	for _, run := range f.runs {
+		c.findCommand(w, inv, f.roots, run)
 	}
 }
 
@@ -30,143 +30,75 @@ func beneathHere(f field) bool {
 	return f.static() && !f.home && first != "" && !strings.Contains("/"+f.text+"/", "/../")
 }
 
-// findCommand dispatches one -exec, once for each root. {} stands for what is found below the root.
-func (c *walker) findCommand(w *wrapper, inv invocation, f findArgs, command []field) {
+// findCommand dispatches one -exec, once for each root and selection. {} stands for what is found.
+func (c *walker) findCommand(w *wrapper, inv invocation, roots []field, run findRun) {
 	in := *c
 	src := *c.src
 	src.hole = "{}"
 	in.src = &src
+	for _, root := range roots {
+		for _, s := range run.of {
+			fields := make([]field, len(run.command))
+			for i, arg := range run.command {
+				fields[i] = s.fill(arg, root)
+			}
+			in.dispatch(inv.inner(w, fields))
+		}
+	}
+}
+
+// foundBy returns the paths that find prints, as far as its arguments determine them, else nil.
+func foundBy(args []field) (paths []string) {
+	f := findExpression(args)
 	for _, root := range f.roots {
-		fields := make([]field, len(command))
-		for i, arg := range command {
-			fields[i] = f.fill(arg, root)
-		}
-		in.dispatch(inv.inner(w, fields))
-	}
-}
-
-// findArgs is a parsed command line of find.
-type findArgs struct {
-	roots    []field
-	name     string // pattern of -name, if every file found must match it
-	deletes  bool
-	hollow   bool // what is deleted are empty directories: -type d -empty -delete
-	tested   bool // some of the files are excluded
-	before   bool // files are deleted before any test
-	outputs  []field
-	commands [][]field
-}
-
-// findExpression reads find's arguments: options, roots, then the expression (find(1)).
-func findExpression(args []field) findArgs {
-	f, args := findRoots(args)
-	alternatives, filtered, dirs, empty := false, false, false, false
-	for i := 0; i < len(args); i++ {
-		switch text := args[i].text; text {
-		case "-delete":
-			f.hollow = (f.hollow || !f.deletes) && dirs && empty && !alternatives
-			f.deletes = true
-			f.before = f.before || !f.tested && !filtered // a test after the deletion has no effect on it
-		case "-o", "-or", ",", "!", "-not":
-			alternatives = true
-		case "-name", "-iname":
-			f.tested = true
-			if i+1 < len(args) && args[i+1].static() && f.name == "" {
-				f.name = args[i+1].text
+		for _, s := range f.prints {
+			if s.tested && s.pattern() == "" {
+				return nil
 			}
-			i++
-		case "-path", "-ipath", "-wholename", "-regex", "-iregex", "-lname", "-newer", "-mtime", "-mmin", "-atime", "-amin",
-			"-ctime", "-cmin", "-size", "-perm", "-user", "-group", "-links", "-inum", "-samefile", "-used":
-			filtered = true
-			i++
-		case "-type":
-			dirs = dirs || i+1 < len(args) && args[i+1].text == "d"
-			i++
-		case "-empty":
-			filtered, empty = true, true
-		case "-nouser", "-nogroup", "-executable", "-readable", "-writable":
-			filtered = true
-		case "-fprint", "-fprint0", "-fls", "-fprintf":
-			if i+1 < len(args) {
-				f.outputs = append(f.outputs, args[i+1])
-			}
-			i++
-		case "-exec", "-execdir", "-ok", "-okdir":
-			n := commandEnd(args[i+1:])
-			if n > 0 {
-				f.commands = append(f.commands, args[i+1:i+1+n])
-			}
-			i += n + 1
+			paths = append(paths, s.below(root).text)
 		}
 	}
-	f.tested = f.tested || filtered
+	return paths
+}
+
+// selection is a set of files below the roots of find.
+type selection struct {
+	name        string // a pattern that all their names match; "" if none is known
+	tested      bool   // some files are excluded
+	some        bool   // those that a test like -size selects, so not the roots as a whole
+	directories bool   // only directories
+	empty       bool   // only what is empty
+}
+
+// pattern returns the pattern of the paths below a root; "" stands for the root and all below it.
+func (s selection) pattern() string {
 	switch {
-	case alternatives || strings.Trim(f.name, "*") == "":
-		f.name = ""
-		if filtered && !alternatives {
-			f.name = "**"
-		}
+	case s.name != "":
+		return "/**/" + s.name
+	case s.some:
+		return "/**"
 	}
-	return f
+	return ""
 }
 
-// findRoots reads the options and the roots, and returns the rest.
-func findRoots(args []field) (f findArgs, expression []field) {
-	for len(args) > 0 && (args[0].text == "-H" || args[0].text == "-L" || args[0].text == "-P" || strings.HasPrefix(args[0].text, "-O")) {
-		args = args[1:]
-	}
-	if len(args) > 1 && args[0].text == "-D" {
-		args = args[2:]
-	}
-	for len(args) > 0 && !findPredicate(args[0]) {
-		f.roots = append(f.roots, args[0])
-		args = args[1:]
-	}
-	if len(f.roots) == 0 {
-		f.roots = []field{literal(".", 0)}
-	}
-	return f, args
-}
-
-func findPredicate(f field) bool {
-	return isOption(f) || f.text == "(" || f.text == "!" || f.text == ")" || f.text == ","
-}
-
-// commandEnd returns the length of the command that ends with ; or {} +.
-func commandEnd(args []field) int {
-	for i, f := range args {
-		if f.text == ";" || f.text == "+" && i > 0 && args[i-1].text == "{}" {
-			return i
-		}
-	}
-	return len(args)
-}
-
-// found returns the path of what is found below a root: the root itself, or a pattern if only some
-// names match.
-func (f findArgs) found(root field) field {
+// below returns the path of what is selected below a root, or a pattern of the paths.
+func (s selection) below(root field) field {
 	out := root
 	out.runs = nil
 	out.glob = true
-	switch base := strings.TrimSuffix(root.text, "/"); f.name {
-	case "":
-	case "**":
-		out.text = base + "/**"
-	default:
-		out.text = base + "/**/" + f.name
+	if p := s.pattern(); p != "" {
+		out.text = strings.TrimSuffix(root.text, "/") + p
 	}
 	return out
 }
 
-// fill replaces {} by the path of what is found.
-func (f findArgs) fill(arg, root field) field {
+// fill replaces {} by the path of what is selected.
+func (s selection) fill(arg, root field) field {
 	if !strings.Contains(arg.text, "{}") || strings.ContainsAny(arg.text, " \t\n;&|") {
 		return arg
 	}
-	if f.name == "" && arg.text != "{}" {
-		f.name = "**"
-	}
-	found := f.found(root)
+	s.some = s.some || arg.text != "{}"
+	found := s.below(root)
 	out := arg
 	out.text = strings.ReplaceAll(arg.text, "{}", found.text)
 	out.dyn, out.many, out.runs = true, arg.text == "{}", runs{{offset: arg.at(0), fixed: true}}

@@ -17,6 +17,8 @@ const (
 	tmuxIf                           // code for a shell, then words that have commands of tmux
 	tmuxOption                       // an option of tmux and its value
 	tmuxFile                         // files of commands of tmux
+	tmuxReads                        // files that are read
+	tmuxWrites                       // files that are written
 )
 
 // tmuxCommand is a command of tmux(1).
@@ -42,12 +44,14 @@ var tmuxTable = [...]tmuxCommand{
 	{"display-panes", "displayp", "d:t:", tmuxStrings, 0},
 	{"display-popup", "popup", "S:T:b:c:d:e:h:s:t:w:x:y:", tmuxCode, 0},
 	{"if-shell", "if", "t:", tmuxIf, 0},
+	{"load-buffer", "loadb", "b:t:", tmuxReads, 0},
 	{"new-session", "new", "F:c:e:f:n:s:t:x:y:", tmuxCode, 0},
 	{"new-window", "neww", "F:c:e:n:t:", tmuxCode, 0},
 	{"pipe-pane", "pipep", "t:", tmuxCode, 0},
 	{"respawn-pane", "respawnp", "c:e:t:", tmuxCode, 0},
 	{"respawn-window", "respawnw", "c:e:t:", tmuxCode, 0},
 	{"run-shell", "run", "c:d:t:", tmuxCode, 0},
+	{"save-buffer", "saveb", "b:", tmuxWrites, 0},
 	{"send-keys", "send", "N:c:t:", tmuxKeys, 0},
 	{"set-hook", "", "B:t:", tmuxCommands, 1},
 	{"set-option", "set", "t:", tmuxOption, 0},
@@ -267,6 +271,14 @@ func (x *tmux) command(words []field) {
 	case tmuxFile:
 		if slices.ContainsFunc(operands, func(f field) bool { return f.text == "-" || f.text == "/dev/stdin" }) {
 			x.input()
+		}
+	case tmuxReads, tmuxWrites:
+		for _, f := range operands {
+			if at := x.locate(f, x.dirOf(x.inv)); kind.operands == tmuxReads {
+				x.read(at, x.by)
+			} else {
+				x.write(at, x.by, opWrite)
+			}
 		}
 	}
 }

@@ -43,6 +43,7 @@ const (
 	effIconv
 	effEditor
 	effCrontab
+	effGio
 	effTemporary
 	effGo
 	effSSH

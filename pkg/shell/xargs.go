@@ -122,13 +122,12 @@ func (c *walker) hints(input feed, offset int) []field {
 	}
 	switch baseName(fields[0].text) {
 	case "find":
-		f := findExpression(fields[1:])
-		if f.tested && f.name == "" {
-			return unknown
+		var out []field
+		for _, path := range foundBy(fields[1:]) {
+			out = append(out, field{text: path, dyn: true, many: true, offset: offset})
 		}
-		out := make([]field, len(f.roots))
-		for i, root := range f.roots {
-			out[i] = field{text: f.found(root).text, dyn: true, many: true, offset: offset}
+		if len(out) == 0 {
+			return unknown
 		}
 		return out
 	case "ls":

@@ -1,6 +1,7 @@
 package snippet
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -88,8 +89,11 @@ func (r *reader) statement(i int) int {
 	switch {
 	case t.kind == shell:
 		r.add(Shell, t.value.text)
-	case t.kind == text && r.lang == Awk && r.at(i+1).is("|") && r.at(i+2).is("getline"):
-		r.add(Shell, t.value.text)
+	case r.lang == Awk && r.at(i+1).is("|") && r.at(i+2).is("getline"):
+		if v, _ := r.value(i); !v.none && v.text != "" {
+			r.add(Shell, v.text)
+		}
+		return i + 2
 	case r.lang == Awk && (t.is("|") || t.is(">") || t.is("<")):
 		return r.redirect(i)
 	case r.lang == AppleScript && t.is("shell") && r.at(i+1).is("script") && r.at(i+2).kind == text:
@@ -126,12 +130,40 @@ func (r *reader) redirect(i int) int {
 	switch op {
 	case "|":
 		r.add(Shell, v.text)
+		if code := r.printed(i); startsShell(v.text) && code != "" {
+			r.add(Shell, code)
+		}
 	case ">":
 		r.file(Write, v)
 	case "<":
 		r.file(Open, v)
 	}
 	return max(after, i+1)
+}
+
+// printed returns the text that awk's print before token i prints, "" if that is not
+// a string.
+func (r *reader) printed(i int) (code string) {
+	for i--; i >= 0 && r.at(i).kind == text; i-- {
+		code = r.at(i).value.text + code
+	}
+	if i < 0 || !r.at(i).is("print") {
+		return ""
+	}
+	return code
+}
+
+// startsShell reports whether a command is a shell that reads its standard input.
+func startsShell(command string) bool {
+	words := strings.Fields(command)
+	if len(words) == 0 || len(words) > 1 && words[1] != "-s" && words[1] != "-" {
+		return false
+	}
+	switch path.Base(words[0]) {
+	case "sh", "bash", "dash", "zsh", "ksh":
+		return true
+	}
+	return false
 }
 
 // call parses a name and its arguments: in parentheses or, in Ruby and Perl, without.

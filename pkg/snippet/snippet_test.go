@@ -130,7 +130,11 @@ func TestRead(t *testing.T) {
 		{Awk, `BEGIN { while ((getline line < ".env") > 0) print line }`, "open(.env)"},
 		{Awk, `{ print $1 > "out" }`, "write(out)"},
 		{Awk, `BEGIN { "date" | getline d }`, "sh(date)"},
+		{Awk, `BEGIN { c = "date"; c | getline d; "id" | getline }`, "sh(date) sh(id)"},
+		{Awk, `{ $1 | getline d; x | getline }`, ""},
 		{Awk, `{ print $1 | "sort" }`, "sh(sort)"},
+		{Awk, `BEGIN { print "rm -rf " "x" | "sh -s"; print "a" | "sh b.sh" }`, "sh(sh -s) sh(rm -rf x) sh(sh b.sh)"},
+		{Awk, `{ print $1 | "sh"; print "a" $1 "b" | "/bin/bash" }`, "sh(sh) sh(/bin/bash)"},
 		{Awk, `$1 > 5 { print "system(\"x\")" }`, ""},
 	} {
 		if got := show(Read(c.lang, c.code)); got != c.want {
