@@ -141,7 +141,8 @@ func (l *looked) hasPolicies() bool {
 
 // merge adds what only this call knows to facts that were derived from its argv alone: the
 // environment, bytes that are not UTF-8, and a repository that could not be read. The protected
-// branches are those of the facts, for which the work space's own configuration was read.
+// branches are those of the facts, for which the work space's own configuration was read. What the
+// command would throw away is left out: a hook has asked about it, or a person types the command.
 func (l *looked) merge(f *record.Facts) {
 	if len(f.Repo.ProtectedBranches) > 0 {
 		l.ctx.Repo.ProtectedBranches = f.Repo.ProtectedBranches

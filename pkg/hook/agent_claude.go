@@ -24,6 +24,9 @@ func claudeTools() map[string]decoder {
 	return map[string]decoder{
 		"Bash":         shell("", "command"),
 		"PowerShell":   shell("", "command"),
+		"Monitor":      shell("", "command"),
+		"Skill":        tell, // whose command is the name of a skill
+		"SlashCommand": tell,
 		"Read":         file("read", filePath),
 		"Write":        file("write", filePath, "content"),
 		"Edit":         file("edit", filePath, "new_string"),

@@ -179,9 +179,20 @@ func (d dialect) action(c call) (record.Action, error) {
 		return read(c)
 	case c.server != "":
 		return mcp(c)
+	case c.commands():
+		return shell("", "command")(c)
 	}
 	return report(c), nil
 }
+
+// commands reports whether the input of a tool that is not known has a command line. An editor's
+// command, such as "view", comes with a path.
+func (c call) commands() bool {
+	return isText(c.input.Get("command")) && !c.input.Get("path").Exists() && !c.input.Get("file_path").Exists()
+}
+
+// tell is for tools that start nothing.
+func tell(c call) (record.Action, error) { return report(c), nil }
 
 // maxReport is the size limit of the input that is kept for a report, in bytes.
 const maxReport = 64 << 10
