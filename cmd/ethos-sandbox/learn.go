@@ -176,6 +176,10 @@ func (l *learning) yes(title string, list []record.Denial) bool {
 		l.sys.Deny(text, "")
 		return true
 	}
+	if !alone(l.sys) {
+		return false
+	}
+	l.answers.Reset(l.sys.Stdin)
 	l.sys.Deny(text, "y grants this and runs the command again; anything else refuses it [y/N]")
 	line, err := l.answers.ReadString('\n')
 	answer := strings.ToLower(strings.TrimSpace(line))

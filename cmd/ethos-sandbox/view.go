@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -189,6 +190,9 @@ func typed(sys *cli.System) bool {
 
 // ask asks the user. An empty answer decides nothing.
 func ask(sys *cli.System) string {
+	if !alone(sys) {
+		return ""
+	}
 	sys.Warn("k applies the changes to the work space, d drops them, anything else keeps them for later [k/d/l]", "")
 	line, _ := bufio.NewReader(sys.Stdin).ReadString('\n')
 	switch strings.ToLower(strings.TrimSpace(line)) {
@@ -198,6 +202,21 @@ func ask(sys *cli.System) string {
 		return answerDrop
 	}
 	return ""
+}
+
+// alone makes a question on the terminal that is standard input the only one that can be answered: it
+// discards what was typed before, since the command may have shown a question that looked the same,
+// and makes text visible again. It reports whether this succeeded.
+func alone(sys *cli.System) bool {
+	f, ok := sys.Stdin.(*os.File)
+	if !ok || cli.DiscardTyped(f) != nil {
+		return false
+	}
+	if cli.IsTerminal(sys.Stderr) {
+		const normal = "\x1b[0m\x1b[?47l" // attributes and screen: ECMA-48, SGR; xterm
+		io.WriteString(sys.Stderr, normal)
+	}
+	return true
 }
 
 // applyAll applies everything, and removes the view if nothing is left in it.

@@ -232,6 +232,8 @@ func (w *work) commands(a shell.Analysis, opt shell.Options) {
 	w.git = g.found
 	w.paths(w.shell.Reads, slices.Concat(a.Reads, g.reads))
 	w.paths(w.shell.Writes, slices.Concat(a.Writes, g.writes))
+	w.shell.Reads = w.followed(w.shell.Reads)
+	w.shell.Writes = w.followed(w.shell.Writes)
 }
 
 // paths resolves the paths that a command reads or writes; abs is parallel to uses. It skips a path

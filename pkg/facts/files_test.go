@@ -2,6 +2,9 @@ package facts
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -187,5 +190,51 @@ func TestGlobs(t *testing.T) {
 	have, _ := collect(root, func(f *fileFacts) { f.add("read", "l*", root+"/w/l*", true) })
 	if want := "read l* = /w/l* inside:l*\nread /w/link = /h/.ssh/id link exists !credentials"; have != want {
 		t.Errorf("have %s\nwant %s", have, want)
+	}
+}
+
+// TestFollowed: a path through a symbolic link is also the path that it leads to.
+func TestFollowed(t *testing.T) {
+	home := t.TempDir()
+	space := filepath.Join(home, "site")
+	for _, dir := range []string{"build", "src", ".git/hooks"} {
+		if err := os.MkdirAll(filepath.Join(space, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"self": "src/..", "out": "build", "keys": home + "/.ssh", "hooks": ".git/hooks"} {
+		if err := os.Symlink(to, filepath.Join(space, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(home, ".ssh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d := deriver(t, Options{Home: home})
+	for command, want := range map[string]string{
+		"rm -rf self/*":                   "self/* *",
+		"rm -rf self/":                    "self .",
+		"rm -rf self":                     "self",
+		"find self/ -delete":              "self .",
+		"find -H self -delete":            "self .",
+		"find self -name x -delete":       "self/**/x **/x",
+		"cd self && rm -rf *":             "self/* *",
+		"rm -rf out/* build/*":            "out/* build/*",
+		"echo x > hooks/pre-commit":       "hooks/pre-commit .git/hooks/pre-commit",
+		"cp keys/id_rsa x":                "x",
+		"cat < keys/id_rsa > build/x":     "build/x",
+		"rm -rf " + space + "/self/build": "self/build build",
+	} {
+		_, f := derive(t, d, record.Action{Kind: record.KindShell, Script: command, Cwd: space, Workspace: space}, record.Actor{})
+		var paths []string
+		for _, u := range f.Shell.Writes {
+			paths = append(paths, u.Path)
+		}
+		if got := strings.Join(paths, " "); got != want {
+			t.Errorf("%s writes %q, want %q", command, got, want)
+		}
+		if strings.Contains(command, "keys/") && !slices.ContainsFunc(f.Shell.Reads, func(u record.PathUse) bool { return u.Path == "~/.ssh/id_rsa" }) {
+			t.Errorf("%s reads %+v", command, f.Shell.Reads)
+		}
 	}
 }

@@ -83,6 +83,37 @@ func (f *fileFacts) of(u record.PathUse) *record.File {
 	return &f.files[i]
 }
 
+// followed adds where paths lead that go through a symbolic link, so that whatever is true of the
+// target's own name is true of them.
+func (w *work) followed(uses []record.PathUse) []record.PathUse {
+	for _, u := range uses[:len(uses):len(uses)] {
+		f := w.files.of(u)
+		if f == nil || !f.ViaSymlink {
+			continue
+		}
+		same := func(other record.PathUse) bool { return other.Op == u.Op && other.By == u.By && other.Path == u.Path }
+		u.Path, u.ViaSymlink = w.place.shown(f.Resolved), true
+		if !slices.ContainsFunc(uses, same) {
+			uses = append(uses, u)
+		}
+	}
+	return uses
+}
+
+// shown returns an absolute path as a record shows it: relative to the work space, or to the home
+// directory.
+func (p place) shown(name string) string {
+	switch {
+	case name == p.workspace:
+		return "."
+	case within(name, p.workspace):
+		return strings.TrimPrefix(name[len(p.workspace):], "/")
+	case p.home != "" && within(name, p.home):
+		return "~" + name[len(p.home):]
+	}
+	return name
+}
+
 // inside marks the file of a use as inside of the work space.
 func (f *fileFacts) inside(u record.PathUse) { f.of(u).Outside = false }
 

@@ -245,9 +245,10 @@ func (p *configParser) escape() (b byte, skip bool, err error) {
 	return 0, false, p.fail(fmt.Sprintf("unknown escape \\%c", b))
 }
 
-func space(b byte) bool {
-	return b == ' ' || b == '\t' || b == '\n' || b == '\r' || b == '\v' || b == '\f'
-}
+// space reports what git's isspace does (sane-ctype.h): unlike the C library's, it leaves out \v and
+// \f, which belong to a value.
+func space(b byte) bool { return b == ' ' || b == '\t' || b == '\n' || b == '\r' }
+
 func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 func keyByte(b byte) bool {
 	return letter(b) || b >= '0' && b <= '9' || b == '-'

@@ -227,7 +227,7 @@ var shippedPolicies = []shippedPolicy{
 			ID: "code.opaque", Pack: "core", Principle: "readable-intent", Effect: "ask",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"plan", "verify", "safe"},
-			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || c.path == c.name && c.name in [\"direnv\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"docker-machine\", \"rustup\"]))",
+			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path)) && c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"docker-machine\", \"rustup\"]))",
 			Message:   "A shell would run text that is made while it runs, so that it cannot be judged before.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
@@ -276,15 +276,15 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "cda32a94607a64c5a8e6740dd9bf3b073dd17dace78e03247ce8cdd45017d590",
-		from:   6205, to: 9155,
+		digest: "71262cb66b9cd920d93e1603c38c28dd5f39cf28f7cf807dcaa831cea2e41f4f",
+		from:   6205, to: 9360,
 	},
 	{
 		policy: Policy{
 			ID: "code.opaque_unattended", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"auto"},
-			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || c.path == c.name && c.name in [\"direnv\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"docker-machine\", \"rustup\"]))",
+			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path)) && c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"docker-machine\", \"rustup\"]))",
 			Message:   "A shell would run text that is made while it runs, and in this mode nobody can look at it first.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
@@ -333,8 +333,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "0c9d8313be1f47e254bc7c631368296f424027a4d41052f3278f671cd23b141c",
-		from:   9155, to: 12105,
+		digest: "543fc6aa9b3cbd53904986eb57653546ac35aecd5a2bb4ff3460b9e097005213",
+		from:   9360, to: 12515,
 	},
 	{
 		policy: Policy{
@@ -449,7 +449,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3eb50c5b79da9b6518d5a2ba0c99162fd21324a3bdb4a37fd1901d8a61206ffe",
-		from:   12105, to: 17267,
+		from:   12515, to: 17677,
 	},
 	{
 		policy: Policy{
@@ -498,7 +498,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1254d86da059afd9d530d49c28e9eafaf08a63077fcc4b1762001d6eb2b56b01",
-		from:   17267, to: 18236,
+		from:   17677, to: 18646,
 	},
 	{
 		policy: Policy{
@@ -516,7 +516,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "fb4f33484dc994cd1048b857e6b675f95f4866931571bb115210a89d20baff14",
-		from:   18236, to: 18560,
+		from:   18646, to: 18970,
 	},
 	{
 		policy: Policy{
@@ -579,7 +579,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "actor", "shell"},
 		digest: "d89669fe1fba6a076caa7910c4cee4d87279cec5333585773ec76e6e970a07fc",
-		from:   18560, to: 20349,
+		from:   18970, to: 20759,
 	},
 	{
 		policy: Policy{
@@ -658,7 +658,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0ca78c8715bf490480ab2007968cae94d9f9c533cc6fb0a54f93120c1261b920",
-		from:   20349, to: 22742,
+		from:   20759, to: 23152,
 	},
 	{
 		policy: Policy{
@@ -695,7 +695,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "db0a2f5a4868cc0c3e37ae4fc850e85af988d55f73977aa978a14b8e6af11e72",
-		from:   22742, to: 25525,
+		from:   23152, to: 25935,
 	},
 	{
 		policy: Policy{
@@ -806,7 +806,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "afb5d584ded99d16c2977017e62ec29df3e6d7310a235d03020e4e056c2be216",
-		from:   25525, to: 30544,
+		from:   25935, to: 30954,
 	},
 	{
 		policy: Policy{
@@ -834,7 +834,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "ethos", "shell"},
 		digest: "9e502ec93e7d70840ac9b64d346c5cee1e1d5a6d2868f01948a81c3a0cc875f0",
-		from:   30544, to: 31407,
+		from:   30954, to: 31817,
 	},
 	{
 		policy: Policy{
@@ -891,7 +891,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "08d8471131698e19ce309dde6f13858cca2c8bd471da91d3a78bfd3ae0eb0210",
-		from:   31407, to: 35211,
+		from:   31817, to: 35621,
 	},
 	{
 		policy: Policy{
@@ -913,7 +913,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "17f5bb408f4c38e100d0180651c2a19a3ef4dce06e4867ec29d2d4b6fa172a3f",
-		from:   35211, to: 36079,
+		from:   35621, to: 36489,
 	},
 	{
 		policy: Policy{
@@ -928,7 +928,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "unlisted_delete"},
 		reads:  []string{"shell"},
 		digest: "d34c4a3ac27ded8c5201dee035f76ba05f58094ca1930f344e7222f871499bc4",
-		from:   36079, to: 36147,
+		from:   36489, to: 36557,
 	},
 	{
 		policy: Policy{
@@ -961,7 +961,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   36147, to: 37086,
+		from:   36557, to: 37496,
 	},
 	{
 		policy: Policy{
@@ -1013,7 +1013,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   37086, to: 38447,
+		from:   37496, to: 38857,
 	},
 	{
 		policy: Policy{
@@ -1128,7 +1128,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "abcb27fc8670473003e0d6ba847118ce91145062613c9014d09df35dba081b5c",
-		from:   38447, to: 48189,
+		from:   38857, to: 48599,
 	},
 	{
 		policy: Policy{
@@ -1156,7 +1156,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   48189, to: 49417,
+		from:   48599, to: 49827,
 	},
 	{
 		policy: Policy{
@@ -1225,7 +1225,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7cdc99ac91249cb5b56ae4b34132354da26a5b7171377b113c922d6442ddff8a",
-		from:   49417, to: 51423,
+		from:   49827, to: 51833,
 	},
 	{
 		policy: Policy{
@@ -1252,7 +1252,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   51423, to: 52112,
+		from:   51833, to: 52522,
 	},
 	{
 		policy: Policy{
@@ -1270,7 +1270,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   52112, to: 52347,
+		from:   52522, to: 52757,
 	},
 	{
 		policy: Policy{
@@ -1293,7 +1293,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "0a6d92316098bd2fa0001268036ca793c5a4cc1d00cc01eb89924a256830c5c6",
-		from:   52347, to: 52785,
+		from:   52757, to: 53195,
 	},
 	{
 		policy: Policy{
@@ -1311,7 +1311,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   52785, to: 53015,
+		from:   53195, to: 53425,
 	},
 	{
 		policy: Policy{
@@ -1340,7 +1340,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   53015, to: 54033,
+		from:   53425, to: 54443,
 	},
 	{
 		policy: Policy{
@@ -1359,7 +1359,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   54033, to: 54422,
+		from:   54443, to: 54832,
 	},
 	{
 		policy: Policy{
@@ -1380,7 +1380,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "ad5ed5bd13f46c3cf219cd88301ae19dd0b12905d09c29836513afddca407e28",
-		from:   54422, to: 54973,
+		from:   54832, to: 55383,
 	},
 	{
 		policy: Policy{
@@ -1455,7 +1455,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "11e0e050d8890956e147f0dbf49a9fbbaec00b85f89dc78b85c8207a8a2cf814",
-		from:   54973, to: 58874,
+		from:   55383, to: 59284,
 	},
 	{
 		policy: Policy{
@@ -1489,7 +1489,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "3f4bac8c3f0796f867ca128d3908a8d58c357e0cb886a569ab6c262184e44661",
-		from:   58874, to: 60564,
+		from:   59284, to: 60974,
 	},
 	{
 		policy: Policy{
@@ -1525,7 +1525,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   60564, to: 62350,
+		from:   60974, to: 62760,
 	},
 	{
 		policy: Policy{
@@ -1564,7 +1564,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "c2d39f55ec8d4097e15e4706fcf76c55a2d125a19008e2546aaa412e1362dd4b",
-		from:   62350, to: 64600,
+		from:   62760, to: 65010,
 	},
 	{
 		policy: Policy{
@@ -1627,7 +1627,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "7ff7287ddc75c2b506e5b0370f1042d9da7e3d0af30cebeccebddb68385cd879",
-		from:   64600, to: 66217,
+		from:   65010, to: 66627,
 	},
 	{
 		policy: Policy{
@@ -1730,7 +1730,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "de09be8ccaf9b9e9b1135d1db4bf4723e43cf74e41cd1886d3b61bde1696fe15",
-		from:   66217, to: 72355,
+		from:   66627, to: 72765,
 	},
 	{
 		policy: Policy{
@@ -1970,7 +1970,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "782c8f9dd4f2296b4e34c9f7569152ef4613116fd5bc9813d3ede4df7135b8d2",
-		from:   72355, to: 87465,
+		from:   72765, to: 87875,
 	},
 	{
 		policy: Policy{
@@ -2029,7 +2029,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "7d33b13f5cdbea3d00fa7c99a3c4acfba9bdb9db84aaae4ea55c4f70c5911771",
-		from:   87465, to: 89314,
+		from:   87875, to: 89724,
 	},
 	{
 		policy: Policy{
@@ -2052,7 +2052,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.agent_settings", "shell"},
 		digest: "bca47f1b145ed4b84c3bd463ef9e93da22989b7e125927b3e706cf99142e4b62",
-		from:   89314, to: 89823,
+		from:   89724, to: 90233,
 	},
 	{
 		policy: Policy{
@@ -2075,7 +2075,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos", "shell"},
 		digest: "d7508d6dbc51fd17e4a02c4df9642bcf4c3a141f4d957d6921432c962a37a5f8",
-		from:   89823, to: 90305,
+		from:   90233, to: 90715,
 	},
 	{
 		policy: Policy{
@@ -2155,7 +2155,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.shell_startup", "shell"},
 		digest: "c16c098228f6c7ed5eb06e6cd7de1728e8958edaccead59ee8923b002cb0e186",
-		from:   90305, to: 95412,
+		from:   90715, to: 95822,
 	},
 	{
 		policy: Policy{
@@ -2244,7 +2244,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5d030a0959550e5ef39cfc4398dfc5a1272313581121c4ab69c0f5e65f602d75",
-		from:   95412, to: 99498,
+		from:   95822, to: 99908,
 	},
 	{
 		policy: Policy{
@@ -2268,7 +2268,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "a75c796ecf165409a3c5973c0787d985a58164d9ca10e0f4ab83a5711195eb74",
-		from:   99498, to: 103127,
+		from:   99908, to: 103537,
 	},
 	{
 		policy: Policy{
@@ -2298,7 +2298,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   103127, to: 105148,
+		from:   103537, to: 105558,
 	},
 	{
 		policy: Policy{
@@ -2348,7 +2348,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "cb04d25177ba9ee753bc10c669ea63699238efaab5b958ffecb6ca472d3d0780",
-		from:   105148, to: 107097,
+		from:   105558, to: 107507,
 	},
 	{
 		policy: Policy{
@@ -2363,7 +2363,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   107097, to: 107478,
+		from:   107507, to: 107888,
 	},
 	{
 		policy: Policy{
@@ -2378,7 +2378,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   107478, to: 107787,
+		from:   107888, to: 108197,
 	},
 	{
 		policy: Policy{
@@ -2396,7 +2396,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   107787, to: 111100,
+		from:   108197, to: 111510,
 	},
 	{
 		policy: Policy{
@@ -2561,7 +2561,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "paths.credential_files", "paths.credentials", "paths.machine_secrets", "paths.service_credentials", "shell"},
 		digest: "0108d99e98723df0002b6b3c80c217c6aad06dcfd1f1fa795113e46ef60c925f",
-		from:   111100, to: 124188,
+		from:   111510, to: 124598,
 	},
 	{
 		policy: Policy{
@@ -2678,7 +2678,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "e062ca2be8e56abd71fce70f9d927132814884a9027cc179ba0b3708651bfc56",
-		from:   124188, to: 129353,
+		from:   124598, to: 129763,
 	},
 	{
 		policy: Policy{
@@ -2696,7 +2696,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   129353, to: 129586,
+		from:   129763, to: 129996,
 	},
 	{
 		policy: Policy{
@@ -2781,7 +2781,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   129586, to: 131746,
+		from:   129996, to: 132156,
 	},
 	{
 		policy: Policy{
@@ -2812,7 +2812,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   131746, to: 132840,
+		from:   132156, to: 133250,
 	},
 	{
 		policy: Policy{
@@ -2831,7 +2831,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   132840, to: 133253,
+		from:   133250, to: 133663,
 	},
 	{
 		policy: Policy{
@@ -2850,7 +2850,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   133253, to: 133667,
+		from:   133663, to: 134077,
 	},
 	{
 		policy: Policy{
@@ -2869,7 +2869,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   133667, to: 134079,
+		from:   134077, to: 134489,
 	},
 	{
 		policy: Policy{
@@ -2895,7 +2895,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   134079, to: 135024,
+		from:   134489, to: 135434,
 	},
 	{
 		policy: Policy{
@@ -2914,7 +2914,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   135024, to: 135440,
+		from:   135434, to: 135850,
 	},
 	{
 		policy: Policy{
@@ -2932,7 +2932,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   135440, to: 135690,
+		from:   135850, to: 136100,
 	},
 	{
 		policy: Policy{
@@ -2987,7 +2987,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-		from:   135690, to: 137419,
+		from:   136100, to: 137829,
 	},
 	{
 		policy: Policy{
@@ -3009,7 +3009,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   137419, to: 137898,
+		from:   137829, to: 138308,
 	},
 	{
 		policy: Policy{
@@ -3026,7 +3026,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   137898, to: 138172,
+		from:   138308, to: 138582,
 	},
 	{
 		policy: Policy{
@@ -3040,7 +3040,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   138172, to: 138238,
+		from:   138582, to: 138648,
 	},
 	{
 		policy: Policy{
@@ -3074,7 +3074,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   138238, to: 138898,
+		from:   138648, to: 139308,
 	},
 	{
 		policy: Policy{
@@ -3107,7 +3107,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   138898, to: 139477,
+		from:   139308, to: 139887,
 	},
 	{
 		policy: Policy{
@@ -3257,7 +3257,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   139477, to: 145117,
+		from:   139887, to: 145527,
 	},
 	{
 		policy: Policy{
@@ -3338,7 +3338,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   145117, to: 147175,
+		from:   145527, to: 147585,
 	},
 	{
 		policy: Policy{
@@ -3365,7 +3365,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   147175, to: 148429,
+		from:   147585, to: 148839,
 	},
 	{
 		policy: Policy{
@@ -3385,7 +3385,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   148429, to: 149964,
+		from:   148839, to: 150374,
 	},
 	{
 		policy: Policy{
@@ -3402,7 +3402,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   149964, to: 150507,
+		from:   150374, to: 150917,
 	},
 	{
 		policy: Policy{
@@ -3441,7 +3441,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   150507, to: 151751,
+		from:   150917, to: 152161,
 	},
 	{
 		policy: Policy{
@@ -3458,7 +3458,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   151751, to: 151974,
+		from:   152161, to: 152384,
 	},
 	{
 		policy: Policy{
@@ -3475,7 +3475,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   151974, to: 152278,
+		from:   152384, to: 152688,
 	},
 	{
 		policy: Policy{
@@ -3496,7 +3496,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   152278, to: 152702,
+		from:   152688, to: 153112,
 	},
 	{
 		policy: Policy{
@@ -3531,7 +3531,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   152702, to: 153713,
+		from:   153112, to: 154123,
 	},
 	{
 		policy: Policy{
@@ -3548,7 +3548,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   153713, to: 153941,
+		from:   154123, to: 154351,
 	},
 	{
 		policy: Policy{
@@ -3573,7 +3573,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   153941, to: 154439,
+		from:   154351, to: 154849,
 	},
 	{
 		policy: Policy{
@@ -3596,7 +3596,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   154439, to: 154905,
+		from:   154849, to: 155315,
 	},
 	{
 		policy: Policy{
@@ -3613,7 +3613,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   154905, to: 155146,
+		from:   155315, to: 155556,
 	},
 	{
 		policy: Policy{
@@ -3630,7 +3630,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   155146, to: 155372,
+		from:   155556, to: 155782,
 	},
 	{
 		policy: Policy{
@@ -3647,7 +3647,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   155372, to: 155606,
+		from:   155782, to: 156016,
 	},
 	{
 		policy: Policy{
@@ -3668,7 +3668,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   155606, to: 155921,
+		from:   156016, to: 156331,
 	},
 	{
 		policy: Policy{
@@ -3685,7 +3685,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   155921, to: 156134,
+		from:   156331, to: 156544,
 	},
 	{
 		policy: Policy{
@@ -3703,7 +3703,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   156134, to: 156418,
+		from:   156544, to: 156828,
 	},
 	{
 		policy: Policy{
@@ -3720,7 +3720,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   156418, to: 156656,
+		from:   156828, to: 157066,
 	},
 	{
 		policy: Policy{
@@ -3737,7 +3737,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   156656, to: 156893,
+		from:   157066, to: 157303,
 	},
 	{
 		policy: Policy{
@@ -3751,7 +3751,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   156893, to: 156948,
+		from:   157303, to: 157358,
 	},
 	{
 		policy: Policy{
@@ -3765,7 +3765,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   156948, to: 157009,
+		from:   157358, to: 157419,
 	},
 	{
 		policy: Policy{
@@ -3779,7 +3779,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   157009, to: 157068,
+		from:   157419, to: 157478,
 	},
 	{
 		policy: Policy{
@@ -3793,7 +3793,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   157068, to: 157224,
+		from:   157478, to: 157634,
 	},
 	{
 		policy: Policy{
@@ -3807,7 +3807,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   157224, to: 157295,
+		from:   157634, to: 157705,
 	},
 	{
 		policy: Policy{
@@ -3831,7 +3831,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   157295, to: 157617,
+		from:   157705, to: 158027,
 	},
 	{
 		policy: Policy{
@@ -3851,7 +3851,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   157617, to: 159152,
+		from:   158027, to: 159562,
 	},
 	{
 		policy: Policy{
@@ -3868,7 +3868,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   159152, to: 159695,
+		from:   159562, to: 160105,
 	},
 	{
 		policy: Policy{
@@ -3907,7 +3907,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   159695, to: 160939,
+		from:   160105, to: 161349,
 	},
 	{
 		policy: Policy{
@@ -3923,7 +3923,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   160939, to: 166157,
+		from:   161349, to: 166567,
 	},
 	{
 		policy: Policy{
@@ -3948,7 +3948,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   166157, to: 166681,
+		from:   166567, to: 167091,
 	},
 	{
 		policy: Policy{
@@ -3974,7 +3974,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   166681, to: 167295,
+		from:   167091, to: 167705,
 	},
 	{
 		policy: Policy{
@@ -3990,7 +3990,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   167295, to: 167300,
+		from:   167705, to: 167710,
 	},
 	{
 		policy: Policy{
@@ -4016,7 +4016,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "8e1f8f89d0b10a6655f77d6089bb55647f91be584b38f57d0f4562936b4c671c",
-		from:   167300, to: 168331,
+		from:   167710, to: 168741,
 	},
 	{
 		policy: Policy{
@@ -4049,7 +4049,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   168331, to: 168878,
+		from:   168741, to: 169288,
 	},
 	{
 		policy: Policy{
@@ -4065,7 +4065,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   168878, to: 168883,
+		from:   169288, to: 169293,
 	},
 	{
 		policy: Policy{
@@ -4081,7 +4081,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   168883, to: 169301,
+		from:   169293, to: 169711,
 	},
 	{
 		policy: Policy{
@@ -4100,7 +4100,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ab78063a9f2aad861dc92936d0807611c6b3c51285c0271fb9d4fffa97dac922",
-		from:   169301, to: 169640,
+		from:   169711, to: 170050,
 	},
 	{
 		policy: Policy{
@@ -4116,7 +4116,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   169640, to: 170145,
+		from:   170050, to: 170555,
 	},
 	{
 		policy: Policy{
@@ -4149,7 +4149,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   170145, to: 170692,
+		from:   170555, to: 171102,
 	},
 	{
 		policy: Policy{
@@ -4239,7 +4239,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   170692, to: 175550,
+		from:   171102, to: 175960,
 	},
 	{
 		policy: Policy{
@@ -4255,6 +4255,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   175550, to: 175555,
+		from:   175960, to: 175965,
 	},
 }

@@ -181,6 +181,8 @@ type PathUse struct {
 	Op      string `json:"op" required:"true"` // read | write | append | create | truncate | delete | move | mode | link | mount
 	Certain bool   `json:"certain"`
 	Outside bool   `json:"outside,omitempty"` // it is outside of the work space, of temporary directories and of caches
+	// ViaSymlink: the path is where a symbolic link in another path of the same list leads.
+	ViaSymlink bool `json:"via_symlink,omitempty"`
 }
 
 // Git is one git command line at any place in the script.

@@ -106,7 +106,7 @@ type analysis struct {
 	writes    []use
 	usesSeen  map[useKey]struct{}
 	written   map[string]field // content of the files that the script writes, by absolute path
-	filesRead int              // number of times that the content of such a file was used
+	possible  int              // number of times that a value was used that is only possible
 	copied    int              // bytes of these that were kept or used: see copies
 	temporary int              // names that mktemp has returned
 	links     []link           // symbolic links that the script creates, the last one first

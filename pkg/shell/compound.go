@@ -137,12 +137,17 @@ func (c *walker) listed(input feed) (names []alt) {
 	}
 	e := eval{c: input.in, frozen: true}
 	fields := e.words(call.Args)
-	if len(fields) < 2 || fields[0].uncertainHead() {
+	if len(fields) == 0 || fields[0].uncertainHead() {
 		return nil
 	}
 	switch baseName(fields[0].text) {
 	case "ls":
 		p := grammar{}.parse(fields[1:], false)
+		if len(p.operands) == 0 && !p.has("d", "directory") {
+			if names = append(names, alt{text: "*", dyn: true}); p.has("a", "A", "all", "almost-all") {
+				names = append(names, alt{text: ".*", dyn: true})
+			}
+		}
 		for _, f := range p.operands {
 			if !p.has("d", "directory") && !f.glob {
 				return nil // names without their directory

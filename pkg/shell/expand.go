@@ -258,10 +258,10 @@ func (x *expander) quotedLit(l *syntax.Lit, special string) {
 // command expands a command substitution: it is static if its output is. For an output that is only
 // possible, because it is in a file, that and an unknown one are both tried.
 func (x *expander) command(s *syntax.CmdSubst, quoted bool) {
-	before := x.e.c.filesRead
+	before := x.e.c.possible
 	f, known := x.e.c.printed(s.Stmts)
 	text, ok := f.text, known && !f.dyn
-	if known && f.dyn && x.e.c.filesRead > before {
+	if known && f.dyn && x.e.c.possible > before {
 		i, chosen := x.e.choose("$("+strconv.Itoa(x.e.c.src.at(int(s.Left.Offset()))), 2)
 		ok = chosen && i == 0
 	}

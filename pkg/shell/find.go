@@ -64,6 +64,7 @@ func foundBy(args []field) (paths []string) {
 // selection is a set of files below the roots of find.
 type selection struct {
 	name        string // a pattern that all their names match; "" if none is known
+	dir         string // what all their paths begin with, with a slash at its end; "" if it is not known
 	tested      bool   // some files are excluded
 	some        bool   // those that a test like -size selects, so not the roots as a whole
 	directories bool   // only directories
@@ -87,7 +88,11 @@ func (s selection) below(root field) field {
 	out.runs = nil
 	out.glob = true
 	if p := s.pattern(); p != "" {
-		out.text = strings.TrimSuffix(root.text, "/") + p
+		base := strings.TrimSuffix(root.text, "/")
+		if strings.HasPrefix(s.dir, base+"/") && !strings.Contains(s.dir+"/", "/../") {
+			base = strings.TrimSuffix(s.dir, "/")
+		}
+		out.text = base + p
 	}
 	return out
 }

@@ -81,12 +81,18 @@ func TestFindSelects(t *testing.T) {
 
 // has reports whether a path below "." is in a selection, as its pattern says.
 func (s selection) has(file string) bool {
+	if root := s.below(literal(".", 0)).text; s.pattern() != "" && !strings.HasPrefix(file, strings.TrimSuffix(root, s.pattern())) {
+		return false
+	}
 	switch pattern := s.pattern(); pattern {
 	case "":
 		return true
 	case "/**":
 		return file == "." || strings.HasPrefix(file, "./")
 	default:
+		if dir, ok := strings.CutSuffix(strings.TrimPrefix(pattern, "/**/"), "/**"); ok {
+			return strings.Contains(file, "/"+dir+"/")
+		}
 		ok, err := path.Match(strings.TrimPrefix(pattern, "/**/"), path.Base(file))
 		return ok && err == nil
 	}
@@ -115,7 +121,7 @@ func (g *findGenerator) expression(depth int) (words []string) {
 		case n == 4:
 			words = append(words, []string{"-print", "-prune", "-false", "-true"}[g.IntN(4)])
 		case n == 5:
-			words = append(words, []string{"-path", "-wholename"}[g.IntN(2)], []string{"./d/*", "*/.git/*"}[g.IntN(2)])
+			words = append(words, []string{"-path", "-wholename"}[g.IntN(2)], []string{"./d/*", "*/.git/*", "*a", "./d/e", "./*/*.go", "*[x]*pyc", "*/", "./d/[a-b]", "d/*"}[g.IntN(9)])
 		case n == 6:
 			words = append(words, "-size", "-"+strconv.Itoa(1+g.IntN(3)))
 		case n == 7:
@@ -143,6 +149,17 @@ func TestFoundBy(t *testing.T) {
 		{"-iname *.O", "./**/*.O ./**/*.o"},
 		{"-name a , -name b", "./**/a ./**/b"},
 		{"-type f", "."},
+		{"-xtype l", "./**"},
+		{"-path ./build/* -name *.o", "./build/**/*.o"},
+		{"-path ./build/*", "./build/**"},
+		{"-path */build/*.o", "./**/*.o"},
+		{"-path */build/a", "./**/a"},
+		{"-path ./build/a", "./build/**/a"},
+		{"-path build/*", "./**"},
+		{"-path ./a/../b/*", "./**"},
+		{"-path */.git/*/", "./**"},
+		{"-path */a/b/*", "./**/a/b/**"},
+		{"-H a b/ -size 1", "a/** b/**"},
 		{strings.Repeat("( ", 300) + "-name a" + strings.Repeat(" )", 300), "."},
 		{strings.Repeat("! ", 300) + "-name a", ""},
 		{"-name a ) -name b", "./**/b"},

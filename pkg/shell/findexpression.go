@@ -47,22 +47,37 @@ func findExpression(args []field) findArgs {
 	return r.found
 }
 
-// findRoots reads the options and the roots, and returns the rest.
+// findRoots reads the options and the roots, and returns the rest. With -H and -L, find enters a
+// root that is a symbolic link, as with a slash at its end.
 func findRoots(args []field) (roots, expression []field) {
-	for len(args) > 0 && (args[0].text == "-H" || args[0].text == "-L" || args[0].text == "-P" || strings.HasPrefix(args[0].text, "-O")) {
-		args = args[1:]
+	enters := false
+	for ; len(args) > 0 && findOption(args[0].text); args = args[1:] {
+		switch args[0].text {
+		case "-H", "-L":
+			enters = true
+		case "-P":
+			enters = false
+		}
 	}
 	if len(args) > 1 && args[0].text == "-D" {
 		args = args[2:]
 	}
 	for len(args) > 0 && !findPredicate(args[0]) {
-		roots = append(roots, args[0])
+		root := args[0]
+		if enters && root.text != "" && !strings.HasSuffix(root.text, "/") {
+			root.text += "/"
+		}
+		roots = append(roots, root)
 		args = args[1:]
 	}
 	if len(roots) == 0 {
 		roots = []field{literal(".", 0)}
 	}
 	return roots, args
+}
+
+func findOption(word string) bool {
+	return word == "-H" || word == "-L" || word == "-P" || strings.HasPrefix(word, "-O")
 }
 
 func findPredicate(f field) bool {
@@ -140,16 +155,21 @@ func (r *findReader) primary(of []selection) []selection {
 	switch word {
 	case "-name", "-iname":
 		return named(of, r.argument(), word == "-iname")
-	case "-type":
+	case "-type", "-xtype":
 		kind := r.argument()
-		return each(of, func(s *selection) { s.directories = s.directories || kind.text == "d" })
+		return each(of, func(s *selection) {
+			s.directories = s.directories || kind.text == "d"
+			s.some = s.some || kind.text != "d" && kind.text != "f"
+		})
+	case "-path", "-ipath", "-wholename", "-iwholename":
+		return pathed(of, r.argument(), word[1] == 'i')
 	case "-empty":
 		return each(of, func(s *selection) { s.tested, s.some, s.empty = true, true, true })
 	case "-nouser", "-nogroup", "-executable", "-readable", "-writable":
 		return each(of, func(s *selection) { s.tested, s.some = true, true })
 	case "-false":
 		return nil
-	case "-maxdepth", "-mindepth", "-regextype", "-files0-from", "-xtype", "-fstype", "-context":
+	case "-maxdepth", "-mindepth", "-regextype", "-files0-from", "-fstype", "-context":
 		r.argument()
 	default:
 		if findTest(word) {
@@ -164,7 +184,7 @@ func (r *findReader) primary(of []selection) []selection {
 // findTest reports whether a word is a test with one argument.
 func findTest(word string) bool {
 	switch word {
-	case "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname", "-ilname", "-mtime", "-mmin", "-atime", "-amin",
+	case "-regex", "-iregex", "-lname", "-ilname", "-mtime", "-mmin", "-atime", "-amin",
 		"-ctime", "-cmin", "-size", "-perm", "-user", "-uid", "-group", "-gid", "-links", "-inum", "-samefile", "-used", "-anewer", "-cnewer":
 		return true
 	}
@@ -222,6 +242,34 @@ func named(of []selection, pattern field, fold bool) []selection {
 		return union(narrowed, named(of, literal(small, pattern.at(0)), false))
 	}
 	return narrowed
+}
+
+// pathed narrows selections to paths that match a pattern, whose wildcards match slashes, too: by the
+// directory before the first wildcard, and by what is after the last one.
+func pathed(of []selection, pattern field, fold bool) []selection {
+	text := pattern.text
+	known := pattern.static() && !fold && strings.IndexByte(text, '\\') < 0
+	dir, end := "", ""
+	if lead, ok := strings.CutPrefix(text, "*/"); known && ok && strings.HasSuffix(lead, "/*") && strings.IndexAny(lead, "*?[") == len(lead)-1 {
+		end = lead + "*" // below a directory of that name
+	} else if first, last := strings.IndexAny(text, "*?["), strings.LastIndexAny(text, "*?[]"); known && first >= 0 {
+		dir = text[:strings.LastIndexByte(text[:first], '/')+1]
+		if end = text[last+1:]; end != "" {
+			end = "*" + end
+		}
+		end = end[strings.LastIndexByte(end, '/')+1:]
+	} else if known {
+		dir, end = text[:strings.LastIndexByte(text, '/')+1], text[strings.LastIndexByte(text, '/')+1:]
+	}
+	return each(of, func(s *selection) {
+		s.tested, s.some = true, true
+		if s.dir == "" {
+			s.dir = dir
+		}
+		if s.name == "" {
+			s.name = end
+		}
+	})
 }
 
 // each returns selections that have been changed.

@@ -70,15 +70,16 @@ func (c *walker) interpret(inv invocation, name string, kind interpreter) {
 		inv.opaque = run.dynamic
 		if run.dynamic {
 			c.lack(lackOpaque)
-		}
-		if run.dynamic && run.inline[0].unseen() {
-			c.risk(riskOpaqueInterpreter)
+			if run.inline[0].unseen() {
+				c.risk(riskOpaqueInterpreter)
+			}
 		}
 	case run.script != nil && run.script.sub != nil, fed:
 		inv.opaque = true
 		c.risk(riskOpaqueInterpreter)
 		if f, ok := in.static(); ok && fed {
 			inv.code = clip(f.text, maxFacts/8)
+			inv.opaque = len(inv.code) < len(f.text)
 		}
 	case run.script != nil:
 		c.read(c.locate(*run.script, c.dirOf(inv)), name)

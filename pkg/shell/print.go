@@ -51,8 +51,8 @@ func (c *walker) printDir(b *fieldBuilder, fields []field) bool {
 	return true
 }
 
-// printReal handles realpath PATH and readlink -f PATH for places that are known to be real.
-// Elsewhere a symbolic link may exist.
+// printReal handles realpath PATH and readlink -f PATH. For places that are known to be real it prints
+// them. Elsewhere a symbolic link may exist, so the path is only possible.
 func (c *walker) printReal(b *fieldBuilder, fields []field) bool {
 	name := fields[0].text
 	for fields = fields[1:]; len(fields) > 1 && isOption(fields[0]); fields = fields[1:] {
@@ -65,10 +65,15 @@ func (c *walker) printReal(b *fieldBuilder, fields []field) bool {
 	}
 	t := c.locate(fields[0], c.scope.dir())
 	name = path.Clean(t.absolute)
-	if t.absolute == "" || !slices.Contains([]string{"/", c.opt.Home, c.opt.Workspace, c.opt.Cwd}, name) {
+	if t.absolute == "" {
 		return false
 	}
-	b.fixed(name+"\n", fields[0].offset)
+	b.fixed(name, fields[0].offset)
+	if !slices.Contains([]string{"/", c.opt.Home, c.opt.Workspace, c.opt.Cwd}, name) {
+		b.unsure()
+		c.possible++
+	}
+	b.fixed("\n", fields[0].offset)
 	return true
 }
 
@@ -90,10 +95,10 @@ func onlyQuiet(redirs []*syntax.Redirect) bool {
 	return !slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool { return r.Word.Lit() != "/dev/null" && r.Op != syntax.DplOut })
 }
 
-// printRoot handles git rev-parse --show-toplevel and --git-dir in the directory from which the
-// work space was determined.
+// printRoot handles git rev-parse --show-toplevel, --git-dir and --git-path in the directory from
+// which the work space was determined. A setting, or a linked work tree, can lead --git-path elsewhere.
 func (c *walker) printRoot(b *fieldBuilder, fields []field) bool {
-	if len(fields) != 3 || fields[1].text != "rev-parse" {
+	if len(fields) < 3 || len(fields) > 4 || fields[1].text != "rev-parse" || (len(fields) == 4) != (fields[2].text == "--git-path") {
 		return false
 	}
 	place := ""
@@ -104,11 +109,20 @@ func (c *walker) printRoot(b *fieldBuilder, fields []field) bool {
 		place = repo.GitDir
 	case "--git-common-dir":
 		place = repo.CommonDir
+	case "--git-path":
+		if repo.GitDir != "" && fields[3].static() {
+			place = path.Join(repo.GitDir, fields[3].text)
+		}
 	}
 	if d := c.scope.dir(); d.unknown || d.path != c.opt.Cwd || place == "" {
 		return false
 	}
-	b.fixed(place+"\n", fields[0].offset)
+	b.fixed(place, fields[0].offset)
+	if len(fields) == 4 {
+		b.unsure()
+		c.possible++
+	}
+	b.fixed("\n", fields[0].offset)
 	return true
 }
 

@@ -73,7 +73,7 @@ func (c *walker) content(f field, inv invocation) (field, bool) {
 func (c *walker) inFile(absolute string) (field, bool) {
 	text, known := c.writtenTo(absolute)
 	if known {
-		c.filesRead++
+		c.possible++
 	}
 	text.dyn = true
 	return text, known

@@ -118,6 +118,7 @@ func repository(files *tree, said record.Repo, dir string) *gitrepo.Repository {
 
 // compare compares recorded facts with derived ones.
 func compare(said, own record.Facts, files *tree, space capability.Space) error {
+	said.Shell, own.Shell = unlinked(said.Shell), unlinked(own.Shell)
 	for _, f := range []struct {
 		name      string
 		said, own any
@@ -172,6 +173,14 @@ func compare(said, own record.Facts, files *tree, space capability.Space) error 
 var ErrDiffer = errors.New("its facts do not follow from its action and the commit")
 
 func differs(what string) error { return fmt.Errorf("%w: facts.%s", ErrDiffer, what) }
+
+// unlinked returns an analysis without where links lead, which compareFiles compares.
+func unlinked(s record.Shell) record.Shell {
+	linked := func(u record.PathUse) bool { return u.ViaSymlink }
+	s.Reads = slices.DeleteFunc(slices.Clone(s.Reads), linked)
+	s.Writes = slices.DeleteFunc(slices.Clone(s.Writes), linked)
+	return s
+}
 
 // shellOf returns an analysis without what depends on links outside of the commit; compareFiles
 // compares it.

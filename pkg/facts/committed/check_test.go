@@ -191,7 +191,7 @@ func TestForged(t *testing.T) {
 		if err := l.Decode("facts", &f); err != nil {
 			t.Fatal(err)
 		}
-		text, err := json.Marshal(shellOf(f.Shell))
+		text, err := json.Marshal(shellOf(unlinked(f.Shell)))
 		if err != nil {
 			t.Fatal(err)
 		}

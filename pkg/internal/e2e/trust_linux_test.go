@@ -228,13 +228,21 @@ func TestTrustAsks(t *testing.T) {
 // the screen and the status.
 func (s *session) atTerminal(ahead, answer string, then func()) (string, int) {
 	s.t.Helper()
+	return s.dialogue("[y/N] ", ahead, []string{answer}, then, "ethos-decide", "trust", "repo_config.yaml")
+}
+
+// dialogue runs a program of ethos with a terminal of its own, on which ahead was
+// typed before. Each time that the prompt appears it calls then, if there is one, and
+// types the next answer. It returns the screen and the status.
+func (s *session) dialogue(prompt, ahead string, answers []string, then func(), argv ...string) (string, int) {
+	s.t.Helper()
 	master, slave := openTerminal(s.t)
 	defer master.Close()
 	dir, err := bin()
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	cmd := exec.Command(dir+"/ethos-decide", "trust", "repo_config.yaml")
+	cmd := exec.Command(dir+"/"+argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = s.dir, s.env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -245,42 +253,72 @@ func (s *session) atTerminal(ahead, answer string, then func()) (string, int) {
 		s.t.Fatal(err)
 	}
 	slave.Close()
+	defer time.AfterFunc(time.Minute, func() { cmd.Process.Kill() }).Stop()
 	var screen bytes.Buffer
-	asked := make(chan struct{})
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		buffer := make([]byte, 4096)
-		for told := false; ; {
-			n, err := master.Read(buffer)
-			screen.Write(buffer[:n])
-			if !told && bytes.Contains(screen.Bytes(), []byte("[y/N] ")) {
-				told = true
-				close(asked)
+	buffer := make([]byte, 4096)
+	for asked := 0; ; {
+		n, err := master.Read(buffer)
+		screen.Write(buffer[:n])
+		for ; asked < min(len(answers), bytes.Count(screen.Bytes(), []byte(prompt))); asked++ {
+			if then != nil {
+				then()
 			}
-			if err != nil { // EIO: the last process has closed the terminal, pty(7)
-				return
+			if _, err := master.WriteString(answers[asked]); err != nil {
+				s.t.Fatal(err)
 			}
 		}
-	}()
-	select {
-	case <-asked:
-	case <-ended:
-		cmd.Wait()
-		s.t.Fatalf("it ended without asking\n%s", screen.String())
-	case <-time.After(time.Minute):
-		cmd.Process.Kill()
-		s.t.Fatal("it does not ask")
+		if err != nil { // EIO: the last process has closed the terminal, pty(7)
+			cmd.Wait()
+			if asked < len(answers) {
+				s.t.Fatalf("it asked %d times, not %d\n%s", asked, len(answers), screen.String())
+			}
+			return screen.String(), cmd.ProcessState.ExitCode()
+		}
 	}
-	if then != nil {
-		then()
+}
+
+// TestAnswers: what a person types before a question is no answer to it, although the
+// command has shown the same question.
+func TestAnswers(t *testing.T) {
+	probetest.Need(t, probetest.UserNS)
+	s := shellSession(t)
+	s.env = append(s.env, "XDG_STATE_HOME="+t.TempDir())
+	s.write("~/data", "the secret\n")
+	exists := func(name string) bool { _, err := os.Lstat(s.path(name)); return err == nil }
+	const asks, wants = "[k/d/l]", "[y/N]"
+	for i, c := range []struct {
+		answers []string
+		script  string
+		kept    bool
+	}{
+		{[]string{"k\n"}, "echo x > made%d", true},
+		{[]string{"d\n"}, "echo x > made%d", false},
+		{[]string{"k\n", "d\n"}, "echo 'really? " + asks + "'; sleep 1; echo x > made%d", false},
+		{[]string{"k\n", "l\n"}, "printf '\\033[8mreally? " + asks + "\\n'; sleep 1; echo x > made%d", false},
+	} {
+		screen, _ := s.dialogue(asks, "", c.answers, nil, "ethos-sandbox", "run", "--transaction", "--", "sh", "-c", fmt.Sprintf(c.script, i))
+		if exists(fmt.Sprint("made", i)) != c.kept {
+			t.Errorf("%q %s: kept is %v\n%s", c.answers, c.script, !c.kept, screen)
+		}
+		if at := strings.LastIndex(screen, "\x1b[8m"); at >= 0 && !strings.Contains(screen[at:], "\x1b[0m") {
+			t.Errorf("the question is not visible\n%q", screen)
+		}
 	}
-	if _, err := master.WriteString(answer); err != nil {
-		s.t.Fatal(err)
+	for i, c := range []struct {
+		answers []string
+		script  string
+		granted bool
+	}{
+		{[]string{"y\n"}, "cat ~/data > got%d || exit 1", true},
+		{[]string{"n\n"}, "cat ~/data > got%d || exit 1", false},
+		{[]string{"y\n", "n\n"}, "echo 'really? " + wants + "'; sleep 1; cat ~/data > got%d || exit 1", false},
+	} {
+		name := fmt.Sprint("got", i)
+		screen, _ := s.dialogue(wants, "", c.answers, nil, "ethos-sandbox", "learn", "--prove", "0", "--", "sh", "-c", fmt.Sprintf(c.script, i))
+		if text, _ := os.ReadFile(s.path(name)); (string(text) == "the secret\n") != c.granted {
+			t.Errorf("%q %s: %q\n%s", c.answers, c.script, text, screen)
+		}
 	}
-	cmd.Wait()
-	<-ended
-	return screen.String(), cmd.ProcessState.ExitCode()
 }
 
 // openTerminal is posix_openpt(3) and its like.
