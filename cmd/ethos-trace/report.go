@@ -31,6 +31,9 @@ type reportCmd struct {
 
 // Run writes a report of its input and returns the documented exit status.
 func (c *reportCmd) Run(ctx context.Context, sys *cli.System) error {
+	if c.Sarif == "-" && c.Format != "sarif" {
+		return cli.Errorf(cli.Usage, "write --format sarif for the log alone, or --sarif FILE for both", "--sarif -: standard output has the report in the format %s", c.Format)
+	}
 	collectLess(sys)
 	for _, name := range c.Files { // before any output is written
 		if _, err := os.Stat(absolute(sys.Dir, name)); name != "-" && err != nil {
