@@ -58,13 +58,17 @@ func (c *toolsCmd) config(sys *cli.System) (catalog.Config, error) {
 	}
 	read := os.ReadFile // a named file may be a pipe
 	if !named {
-		read = func(name string) ([]byte, error) { return facts.OS{}.ReadFile(name, 1<<20) }
+		read = func(name string) ([]byte, error) { return facts.ReadConfig(facts.OS{}, name) }
 	}
 	text, err := read(absolute(sys, name))
-	if !named && os.IsNotExist(err) {
+	switch {
+	case err == nil:
+	case !named && os.IsNotExist(err):
 		return catalog.Config{}, nil
-	}
-	if err != nil {
+	case !named:
+		fault := facts.Unreadable(name, err)
+		return catalog.Config{}, cli.Errorf(cli.BadInput, fault.Hint, "%w", fault)
+	default:
 		return catalog.Config{}, cli.Errorf(cli.Usage, "name a file that exists", "--config: %w", err)
 	}
 	config, err := catalog.ParseConfig(name, text)

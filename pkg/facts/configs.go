@@ -61,7 +61,7 @@ func (c *configs) read(name, root string) (*config, error) {
 // load reads the file. A file named by --config must exist. The content that is hashed is the
 // content that is parsed.
 func (c *config) load(from *configs, name, root string) error {
-	text, err := from.tree.ReadFile(name, maxConfig)
+	text, err := ReadConfig(from.tree, name)
 	if !c.named && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -72,11 +72,29 @@ func (c *config) load(from *configs, name, root string) error {
 	case err != nil && c.named:
 		return fmt.Errorf("read configuration: %w", err)
 	case err != nil:
-		return &catalog.ConfigError{File: name, Message: "cannot be read: " + cause(err), Hint: unreadableHint}
+		return Unreadable(name, err)
 	}
 	c.file, c.digest = name, trust.Digest(text)
 	c.Config, err = catalog.ParseConfig(name, text)
 	return err
+}
+
+// ReadConfig reads a configuration file. The error wraps [fs.ErrNotExist] only if nothing has the
+// name: a link to nothing is not a missing file, because whoever removes what it leads to would
+// remove its restrictions.
+func ReadConfig(t Tree, name string) ([]byte, error) {
+	text, err := t.ReadFile(name, maxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, absent := t.Lstat(name); !errors.Is(absent, fs.ErrNotExist) {
+			return nil, errors.New("it is a link to a file that does not exist")
+		}
+	}
+	return text, err
+}
+
+// Unreadable returns the error of a work space whose configuration file cannot be read.
+func Unreadable(name string, err error) *catalog.ConfigError {
+	return &catalog.ConfigError{File: name, Message: "cannot be read: " + cause(err), Hint: unreadableHint}
 }
 
 // unreadableHint is the remedy for a file that blocks every command. It works because the file

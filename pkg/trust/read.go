@@ -16,11 +16,24 @@ const ConsumerFile = "coding_ethos.yml"
 
 // ReadFile reads a configuration file of the work space root. It does not block on a FIFO, reads at
 // most [MaxText] bytes, and follows no symbolic link out of the work space, because messages would
-// reveal the content of the other file. The error wraps [fs.ErrNotExist] if the file does not
-// exist.
+// reveal the content of the other file. The error wraps [fs.ErrNotExist] only if nothing has the
+// name: a symbolic link to a file that does not exist is not a missing file.
 //
 // Call it once for each use: the content that is hashed must be the content that is used.
 func ReadFile(file, root string) ([]byte, error) {
+	info, err := os.Lstat(file)
+	if err != nil {
+		return nil, err
+	}
+	text, err := readWithin(file, root)
+	if errors.Is(err, fs.ErrNotExist) && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, fmt.Errorf("read %s: it is a link to a file that does not exist", file)
+	}
+	return text, err
+}
+
+// readWithin is ReadFile for a name that exists.
+func readWithin(file, root string) ([]byte, error) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		return nil, err
