@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/facts"
 	"ethos/pkg/gitguard"
 	"ethos/pkg/gitrepo"
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/timerslack"
 	"ethos/pkg/trust"
@@ -101,10 +103,26 @@ func newGuard(sys *cli.System) (*gitguard.Guard, error) {
 		Recorder: recorder{sys: sys},
 		Trusted:  trust.GitTrees{Memory: trust.New(sys.Getenv), Now: sys.Now},
 		Facts:    deriver(sys),
+		Approve:  approval(sys),
 		Exec:     timerslack.Exec,
 		Warn:     sys.Warn,
 		Now:      sys.Now,
 	}, nil
+}
+
+// approval returns a function that names the command with which a person approves a refused call:
+// the memory of ethos-decide has the call, and says whether an approval exists for it.
+func approval(sys *cli.System) func(id string) string {
+	return func(id string) string {
+		if trust.Inside() {
+			return ""
+		}
+		list, err := trust.New(sys.Getenv).Refused(sys.Now())
+		if err != nil || !slices.ContainsFunc(list, func(r trust.Refused) bool { return r.ID == id && len(r.Never) == 0 }) {
+			return ""
+		}
+		return "ethos-decide approve " + printable.Word(id)
+	}
 }
 
 // deriver returns a function that derives facts as ethos-facts does.

@@ -47,6 +47,9 @@ type Guard struct {
 	Recorder Recorder // nil: no trace
 	Trusted  Trusted  // nil: everything that a repository would run is trusted
 	Facts    FactsFunc
+	// Approve returns the command with which a person approves the refused call that has this id, or
+	// "" if there is none. nil: there is never one.
+	Approve func(id string) string
 	// Exec replaces the process; it returns only if it fails.
 	Exec func(path string, argv, environ []string) error
 	Warn func(message, hint string)
@@ -89,7 +92,7 @@ func (g *Guard) Run(ctx context.Context, c Call) error {
 	}
 	g.record(l, line)
 	if err := g.apply(decision); err != nil {
-		return err
+		return g.approvable(err, line)
 	}
 	if err := real.leavesAlone(ctx, l); err != nil {
 		return err
@@ -111,6 +114,19 @@ func (g *Guard) apply(d record.Decision) error {
 		return denied(d, "")
 	}
 	return nil
+}
+
+// approvable adds to the hint of a refusal how a person approves the call, if one can.
+func (g *Guard) approvable(err error, line *record.Line) error {
+	var r *Refusal
+	if g.Approve == nil || !errors.As(err, &r) {
+		return err
+	}
+	if command := g.Approve(line.ID()); command != "" {
+		way := "a person can approve it with " + command + "; then give the same command again"
+		r.Hint = strings.TrimPrefix(strings.TrimSuffix(r.Hint, ".")+"; "+way, "; ")
+	}
+	return r
 }
 
 // denied returns the refusal for a decision, from its strictest match or error.
