@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ethos/pkg/printable"
 	"ethos/pkg/random"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/steps"
@@ -25,6 +24,9 @@ type asideName struct {
 	path string // its original path
 	kept string // its present path
 	err  error  // why it is still in force
+	// programs lists the files in it that lost their execute permission, as in
+	// [quarantine.Finding].
+	programs []string
 }
 
 // asideSuffix is appended to the names of quarantined files. Random digits follow it, so
@@ -197,5 +199,5 @@ func remedyFor(a asideName) string {
 	case a.kept == "":
 		return "nothing: the command removed it itself"
 	}
-	return "if it is yours, and not the command's: mv " + printable.Word(a.kept) + " " + printable.Word(a.path)
+	return "if it is yours, and not the command's: " + putBack(a.kept, a.path, a.programs)
 }

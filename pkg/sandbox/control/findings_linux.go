@@ -64,5 +64,25 @@ func remedy(f quarantine.Finding) string {
 	case filepath.Base(f.Path) == "index":
 		return "rebuild the index with: git reset"
 	}
-	return "read it, and put back what you want: mv " + printable.Word(f.Aside) + " " + printable.Word(f.Path)
+	return "read it, and put back what you want: " + putBack(f.Aside, f.Path, f.Programs)
+}
+
+// mostPrograms is how many files are named whose execute permission is to be restored.
+const mostPrograms = 5
+
+// putBack returns the command that restores what was put aside, with the execute permission of
+// the programs in it.
+func putBack(kept, path string, programs []string) string {
+	command := "mv " + printable.Word(kept) + " " + printable.Word(path)
+	if len(programs) == 0 {
+		return command
+	}
+	command += " && chmod +x"
+	for _, name := range programs[:min(len(programs), mostPrograms)] {
+		command += " " + printable.Word(filepath.Join(path, name))
+	}
+	if len(programs) > mostPrograms {
+		command += " # others in it were executable, too"
+	}
+	return command
 }

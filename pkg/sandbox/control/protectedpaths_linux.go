@@ -368,8 +368,8 @@ func (w *protectedPaths) Finish(context.Context) {
 	for _, a := range w.aside {
 		out = slices.DeleteFunc(out, func(b asideName) bool { return b.path == a.path && b.err != nil }) // a later outcome replaces an earlier failure
 		if a.err == nil && store != nil {
-			if kept, err := store.Keep(a.kept, a.path); err == nil {
-				a.kept = kept
+			if kept, programs, err := store.Keep(a.kept, a.path); err == nil {
+				a.kept, a.programs = kept, programs
 			} else if errors.Is(err, unix.ENOENT) {
 				a.kept = "" // the command has removed it
 			}

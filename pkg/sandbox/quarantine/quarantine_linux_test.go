@@ -119,6 +119,30 @@ func TestOwnHooksStay(t *testing.T) {
 	w.finds(w.after(`git -C n config core.editor ./mine2`), "n/.git/config")
 }
 
+// TestPrograms: what is put aside, and what is kept for another part of ethos, comes with what
+// was executable in it before it was disarmed.
+func TestPrograms(t *testing.T) {
+	w := newWorkspace(t)
+	w.sh(`git init -q n; mkdir -p n/.git/hooks`)
+	s := Begin(t.Context(), w.Scope)
+	defer s.Close()
+	w.sh(`printf '#!/bin/sh\n' | tee n/.git/hooks/pre-commit > n/.git/hooks/pre-push; chmod 755 n/.git/hooks/pre-commit; chmod 644 n/.git/hooks/pre-push
+		mkdir -p d/HEAD/.git; : > d/HEAD/.git/run; : > d/data; chmod 711 d/HEAD/.git/run`)
+	kept, programs, err := s.Keep(w.dir+"/d", w.dir+"/tool")
+	if want := "HEAD.quarantined/.git.quarantined/run"; err != nil || !slices.Equal(programs, []string{want}) {
+		t.Errorf("kept in %s: programs %q, want %q: %v", kept, programs, want, err)
+	} else if _, err := os.Lstat(filepath.Join(kept, want)); err != nil {
+		t.Error(err)
+	}
+	found := s.Finish(t.Context())
+	w.finds(found, "n/.git/hooks/pre-commit", "n/.git/hooks/pre-push")
+	for _, f := range found {
+		if was := filepath.Base(f.Path) == "pre-commit"; slices.Equal(f.Programs, []string{""}) != was || !was && len(f.Programs) > 0 {
+			t.Errorf("%s: programs %q", f.Path, f.Programs)
+		}
+	}
+}
+
 // TestLargeProgramsAreNotRead: the start and the end of a run do not wait until
 // a file of any size has been read, and notice all the same that it was changed.
 func TestLargeProgramsAreNotRead(t *testing.T) {

@@ -56,6 +56,9 @@ type Finding struct {
 	Path  string // the file
 	What  string // what it is, or what it contains
 	Aside string // where it was moved to; "" if it was not moved
+	// Programs lists the files that lost their execute permission, relative to
+	// Path: "" is Path itself. Of many, some are left out.
+	Programs []string
 	// Rest says that the rest of the file, without what was found, is still at
 	// Path.
 	Rest bool

@@ -42,7 +42,7 @@ func (g *gitDir) aside(path, what string) {
 	}
 	t := g.treeOf(path)
 	f := Finding{Path: path, What: what}
-	f.Aside, f.Err = g.move(t, path)
+	f.Aside, f.Programs, f.Err = g.move(t, path)
 	if errors.Is(f.Err, errGone) {
 		return
 	}
@@ -104,7 +104,7 @@ func (g *gitDir) replace(path, what string, text, rest []byte) {
 		mode = file.mode & 0o777
 		file.close()
 	}
-	f.Aside, f.Err = g.move(t, path)
+	f.Aside, f.Programs, f.Err = g.move(t, path)
 	if errors.Is(f.Err, errGone) {
 		return
 	}
@@ -149,61 +149,63 @@ func gone(dir int, name string) bool {
 	return errors.Is(unix.Fstatat(dir, name, new(unix.Stat_t), unix.AT_SYMLINK_NOFOLLOW), fs.ErrNotExist)
 }
 
-// move moves a file or directory to the store and returns its new path.
-func (g *gitDir) move(t *tree, path string) (string, error) {
+// move moves a file or directory to the store and returns its new path, and
+// what disarm returned.
+func (g *gitDir) move(t *tree, path string) (to string, programs []string, err error) {
 	dir, name, err := t.parent(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", errGone
+		return "", nil, errGone
 	}
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer unix.Close(dir)
 	if gone(dir, name) {
-		return "", errGone
+		return "", nil, errGone
 	}
-	disarm(dir, name, 0)
+	programs = disarm(dir, name, 0)
 	st := g.storeOf(t)
 	err = st.err
 	if err == nil {
-		var to string
 		if to, err = st.take(t, dir, name, path); err == nil {
-			return to, nil
+			return to, programs, nil
 		}
 	}
 	as := shorten(name) + "." + randomName()
 	again := rename(t, dir, name, filepath.Dir(path), dir, as)
 	if again == nil {
-		return join(filepath.Dir(path), as), nil
+		return join(filepath.Dir(path), as), programs, nil
 	}
 	if gone(dir, name) {
-		return "", errGone
+		return "", nil, errGone
 	}
-	return "", explain(errors.Join(err, again))
+	return "", nil, explain(errors.Join(err, again))
 }
 
 // Keep moves to the store something that another part of ethos has already
 // renamed within its directory. path is its original path. Everything that the
-// command started must be dead. It returns the new path.
-func (s *Session) Keep(from, path string) (string, error) {
+// command started must be dead. It returns the new path, and the programs as in
+// [Finding].
+func (s *Session) Keep(from, path string) (to string, programs []string, err error) {
 	t := s.treeOf(from)
 	if t == nil {
-		return "", fs.ErrInvalid
+		return "", nil, fs.ErrInvalid
 	}
 	dir, name, err := t.parent(from)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer unix.Close(dir)
 	if err := unix.Fstatat(dir, name, new(unix.Stat_t), unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return "", err
+		return "", nil, err
 	}
-	disarm(dir, name, 0)
+	programs = disarm(dir, name, 0)
 	st := s.storeOf(t)
 	if st.err != nil {
-		return "", st.err
+		return "", nil, st.err
 	}
-	return st.take(t, dir, name, path)
+	to, err = st.take(t, dir, name, path)
+	return to, programs, err
 }
 
 // rename moves a name. If the directory is not writable, its owner makes it
