@@ -30,6 +30,7 @@ type lsCmd struct {
 	All     bool   `name:"all-workspaces" help:"List the stores of all work spaces in which an agent's hook has recorded, one after the other."`
 	Limit   int    `short:"n" placeholder:"N" help:"Only the last N."`
 	JSON    bool   `name:"json" help:"Print the stored lines unchanged."`
+	refused int    // actions that --denials leaves out, because policy refused them
 }
 
 // Run lists stored records, oldest first.
@@ -46,7 +47,9 @@ func (c *lsCmd) Run(ctx context.Context, sys *cli.System) error {
 	table := report.NewTable(report.DetectTerminal(sys.Stdout, sys.Getenv))
 	list := &listing{limit: c.Limit, write: func(text []byte) { c.write(out, text, table) }}
 	if c.All {
-		return errors.Join(c.each(ctx, sys, since, list, out), out.Flush())
+		err := errors.Join(c.each(ctx, sys, since, list, out), out.Flush())
+		c.others(sys, list)
+		return err
 	}
 	s, err := c.open(sys)
 	if c.nothingYet(sys, err) {
@@ -55,7 +58,15 @@ func (c *lsCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err == nil {
 		err = errors.Join(c.store(ctx, s, since, list), out.Flush())
 	}
+	c.others(sys, list)
 	return err
+}
+
+// others says what --denials does not list, if it lists nothing.
+func (c *lsCmd) others(sys *cli.System, list *listing) {
+	if list.added == 0 && c.refused > 0 {
+		sys.Warn("the sandbox denied nothing; policy refused "+report.Count(c.refused, "action"), "--outcome denied lists what was refused")
+	}
 }
 
 // store lists one store. A record that got its result later is in the store
@@ -113,7 +124,12 @@ func (c *lsCmd) wanted(text []byte, since time.Time) bool {
 		return false
 	case c.Tool != "" && e.Tool() != c.Tool && e.CommandName() != c.Tool:
 		return false
-	case c.Denials && len(e.Denials()) == 0, !c.asked(e):
+	case !c.asked(e):
+		return false
+	case c.Denials && len(e.Denials()) == 0:
+		if c.Outcome == "" && e.Outcome() == trace.Denied {
+			c.refused++
+		}
 		return false
 	}
 	switch o := trace.Outcome(c.Outcome); o {
@@ -178,10 +194,12 @@ type listing struct {
 	limit int
 	kept  [][]byte
 	next  int
+	added int
 	write func([]byte)
 }
 
 func (l *listing) add(line []byte) {
+	l.added++
 	switch {
 	case l.limit <= 0:
 		l.write(line)

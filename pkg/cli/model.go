@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,7 +116,7 @@ func (p Program) usage(err error, kind Kind) error {
 		message = UnknownFlag(flag).Error()
 	}
 	named := p.named(parseContext(err))
-	hint := p.meant(err) + named + " --help shows the usage"
+	hint := cmp.Or(misplaced(parseContext(err), message), p.meant(err)+named+" --help shows the usage")
 	if errors.Is(err, errEmpty) {
 		hint = "omit the flag, or give it a value: is a variable unset?"
 	}
@@ -123,6 +124,27 @@ func (p Program) usage(err error, kind Kind) error {
 		hint = "write the command after --: " + named + " -- COMMAND"
 	}
 	return &Error{Status: status, Err: errors.New(message), Hint: hint}
+}
+
+// misplaced returns where to write a flag that stands before the command it belongs to, or "" for
+// every other error.
+func misplaced(parsed *kong.Context, message string) string {
+	var flag, other, command string
+	if n, _ := fmt.Sscanf(message, "flag %s applies to the default command %q, not %q", &flag, &other, &command); n < 3 || parsed == nil {
+		return ""
+	}
+	for _, node := range parsed.Model.Children {
+		for _, f := range node.Flags {
+			if node.Name != command || "--"+f.Name != flag {
+				continue
+			}
+			if !f.IsBool() {
+				flag += " " + f.FormatPlaceHolder()
+			}
+			return "write it after the command: " + node.FullPath() + " " + flag
+		}
+	}
+	return ""
 }
 
 // noCommand is the message about a runner that was given nothing to run.

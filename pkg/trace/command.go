@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"ethos/pkg/record"
@@ -13,7 +14,7 @@ import (
 // to a tool.
 func (e *Entry) Command() string {
 	if e.Action.Kind == record.KindEvent {
-		return strings.Join(strings.Fields("event "+e.Actor.Event+" "+e.Action.Name), " ")
+		return strings.Join(slices.Compact(strings.Fields("event "+e.Actor.Event+" "+e.Action.Name+" "+e.Actor.Tool)), " ")
 	}
 	return CommandOf(e.Action)
 }
