@@ -142,6 +142,8 @@ func unreadable(err error, input []byte) (bad *record.BadLine, hint string, usag
 	switch {
 	case errors.As(err, &fault):
 		code, hint = record.IncompleteRepoConfig, fault.Hint
+	case errors.Is(err, facts.ErrConfig):
+		hint = "--config names a regular file that you can read"
 	case errors.Is(err, errNoText):
 		code, hint = record.CodeInvalidUTF8, "rename the directory: no record can carry its name"
 	case errors.As(err, &broken):

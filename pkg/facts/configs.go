@@ -22,6 +22,9 @@ type configs struct {
 	kept map[string]*config
 }
 
+// ErrConfig is the error of a configuration file named by --config that cannot be read.
+var ErrConfig = errors.New("read configuration")
+
 // config is one configuration file and the catalog that it defines.
 type config struct {
 	catalog.Config
@@ -70,7 +73,7 @@ func (c *config) load(from *configs, name, root string) error {
 	}
 	switch {
 	case err != nil && c.named:
-		return fmt.Errorf("read configuration: %w", err)
+		return fmt.Errorf("%w: %w", ErrConfig, err)
 	case err != nil:
 		return Unreadable(name, err)
 	}
