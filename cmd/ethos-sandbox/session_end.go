@@ -29,8 +29,22 @@ func (c *sessionEndCmd) Run(_ context.Context, sys *cli.System) error {
 	case c.All || c.Name == "" || c.From != "":
 		return cli.Errorf(cli.Usage, "ethos-sandbox session end NAME, or session end --all", "give exactly one of a session, --all and --from")
 	}
-	client, err := dialNamed(sys, c.Name)
+	client, err := session.Open(sys.Getenv).Dial(c.Name)
+	if errors.Is(err, session.ErrNone) {
+		return cli.Errorf(cli.NegativeStatus, toEnd(sys), "%s", notRunning(sys, "session "+c.Name, c.Name))
+	}
+	if err != nil {
+		err = cli.Errorf(cli.NegativeStatus, "", "%w", err)
+	}
 	return endSession(sys, client, err)
+}
+
+// toEnd returns the hint for a session that cannot be ended because it is not running.
+func toEnd(sys *cli.System) string {
+	if names, err := session.Open(sys.Getenv).Names(); err != nil || len(names) == 0 {
+		return "no session is running: there is nothing to end"
+	}
+	return running(sys)
 }
 
 // endOfAgent ends the ethos sessions of an agent's session that has ended, if
