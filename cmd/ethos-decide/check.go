@@ -5,11 +5,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/decide"
 	"ethos/pkg/policy"
+	"ethos/pkg/record"
 	"ethos/pkg/trust"
 )
 
@@ -65,7 +67,16 @@ func (c *checkCmd) Run(ctx context.Context, sys *cli.System) error {
 func (c *checkCmd) sets(sys *cli.System) ([]*policy.Set, error) {
 	o := policyFlags{Policy: c.File, Pack: c.Pack}.options()
 	o.Unproven = true
-	consumer, err := decide.NewLibrary(o, trust.New(sys.Getenv)).Set(sys.Dir)
+	for _, name := range c.File {
+		if _, err := os.Stat(name); err != nil {
+			return nil, cli.Errorf(cli.BadInput, "name policy files that exist, or directories of them: ethos-decide check FILE", "read policies: %w", err)
+		}
+	}
+	library := decide.NewLibrary(o, trust.New(sys.Getenv))
+	consumer, err := library.Set(sys.Dir)
+	for _, w := range library.Warnings(record.Decision{}) {
+		sys.Warn(w, "")
+	}
 	if err != nil {
 		return nil, badPolicy(err)
 	}
