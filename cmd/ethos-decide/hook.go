@@ -12,6 +12,7 @@ import (
 	"ethos/pkg/agent"
 	"ethos/pkg/cli"
 	"ethos/pkg/hook/setup"
+	"ethos/pkg/printable"
 	"ethos/pkg/trace"
 	"ethos/pkg/trust"
 )
@@ -69,14 +70,17 @@ func (c *hookInstallCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err := c.write(sys, change, "is already set up like this"); err != nil || c.DryRun {
 		return err
 	}
-	return c.tell(sys, place.Agent, note)
+	return c.tell(sys, place.Agent, o, note)
 }
 
 // tell prints what the hook cannot guarantee.
-func (c *hookInstallCmd) tell(sys *cli.System, a setup.Agent, version string) error {
+func (c *hookInstallCmd) tell(sys *cli.System, a setup.Agent, o setup.Options, version string) error {
 	notes := append([]string{setup.InProcess}, a.Caveats...)
 	if c.NoConfine {
 		notes = append(notes, "Allowed commands run as you, without a boundary, also in auto mode.")
+	}
+	if o.Unquotable() {
+		notes = append(notes, "The hook names the programs without their directory, "+printable.Word(o.Programs)+": a character in it, such as a space, would need quotes. The agent's PATH must lead to it, or to programs of the same version elsewhere.")
 	}
 	for _, n := range append(notes, version, unfound(sys)) {
 		if n == "" {

@@ -23,7 +23,7 @@ func (*hookStatusCmd) Help() string {
 	return `Prints one line for each agent that is installed or set up: what the settings of the user and of this project say, and when its hook last asked. If an agent's
 settings are fine and it never asked, it may not run the hook.
 
-Status 1: an agent that is installed, or was named, is not guarded.`
+Status 1: an agent that is installed, or was named, is not guarded, or the settings of an agent cannot be read.`
 }
 
 // Run implements the command.
@@ -40,11 +40,11 @@ func (c *hookStatusCmd) Run(_ context.Context, sys *cli.System) error {
 			continue
 		}
 		_, missing := lookPath(sys, a.Program)
-		guarded, err := agentStatus(sys, a, missing != nil)
+		guarded, unread, err := agentStatus(sys, a, missing != nil)
 		if err != nil {
 			return err
 		}
-		unguarded = unguarded || !guarded && (named || missing == nil)
+		unguarded = unguarded || unread || !guarded && (named || missing == nil)
 	}
 	if unguarded {
 		return cli.Negative
@@ -52,13 +52,14 @@ func (c *hookStatusCmd) Run(_ context.Context, sys *cli.System) error {
 	return nil
 }
 
-// agentStatus writes the line for an agent.
-func agentStatus(sys *cli.System, a setup.Agent, missing bool) (guarded bool, err error) {
+// agentStatus writes the line for an agent. It reports whether settings guard the agent, and whether
+// some cannot be read: those may be the ones that count.
+func agentStatus(sys *cli.System, a setup.Agent, missing bool) (guarded, unread bool, err error) {
 	var said, seen []string
 	for _, project := range []bool{false, true} {
 		place, err := setup.Where(a.Name, project, settingsDirs(sys))
 		if err != nil {
-			return false, cli.Errorf(cli.Usage, "set HOME to your home directory", "hook: %w", err)
+			return false, false, cli.Errorf(cli.Usage, "set HOME to your home directory", "hook: %w", err)
 		}
 		if project && slices.Equal(place.Paths(), seen) {
 			continue // the home directory is the work tree
@@ -67,6 +68,7 @@ func agentStatus(sys *cli.System, a setup.Agent, missing bool) (guarded bool, er
 		s, err := place.State()
 		switch {
 		case err != nil:
+			unread = true
 			said = append(said, "cannot be read: "+err.Error())
 		case s.Asks:
 			guarded = true
@@ -85,7 +87,7 @@ func agentStatus(sys *cli.System, a setup.Agent, missing bool) (guarded bool, er
 	} else if !at.IsZero() {
 		asked = "asked last " + at.Format("2006-01-02 15:04:05 -0700")
 	}
-	return guarded, sys.Printf("%-9s %s\n", a.Name, printable.Line(strings.Join(append(said, asked), "; ")))
+	return guarded, unread, sys.Printf("%-9s %s\n", a.Name, printable.Line(strings.Join(append(said, asked), "; ")))
 }
 
 func inWords(s setup.State) string {

@@ -30,13 +30,19 @@ func (o Options) program(name string) string {
 	if o.Programs == "" {
 		return name
 	}
-	path := filepath.Join(o.Programs, name)
-	if strings.ContainsFunc(path, func(r rune) bool {
-		return !strings.ContainsRune("-_./+@%", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	}) {
-		return name // it is inside quotes
+	if o.Unquotable() {
+		return name
 	}
-	return path
+	return filepath.Join(o.Programs, name)
+}
+
+// Unquotable reports whether the path of Programs has a character, such as a space, that would need
+// quotes. A hook's command is inside quotes already, so it names the programs without their
+// directory.
+func (o Options) Unquotable() bool {
+	return strings.ContainsFunc(o.Programs, func(r rune) bool {
+		return !strings.ContainsRune("-_./+@%", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
 }
 
 // ask returns the pipe that answers an event.
