@@ -42,7 +42,7 @@ func tomlBlock(o Options, feature bool) (string, error) {
 	}
 	err := write("PreToolUse", "matcher = \"*\"\n", o.hook("codex"))
 	if o.Confine != "no" {
-		b.WriteString("\n# Tells the model what the boundary refused a call that failed.\n")
+		b.WriteString("\n# After a failed call, tells the model what the boundary refused.\n")
 		err = errors.Join(err, write("PostToolUse", "matcher = \"Bash\"\n", o.tell("codex")))
 		b.WriteString("\n# Has the model go on at the end of a turn while something lacks a proof: proofs in coding_ethos.yml.")
 		for _, event := range turnEvents {
