@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -121,7 +122,9 @@ func (t *terminal) set(group int) {
 
 // Stopped does what a shell does with a stopped job. A command that stopped because it
 // wants the terminal gets it, if this process has it. If the user stopped the command, this
-// process stops too, and continues the command when it is continued itself.
+// process stops too, and continues the command when it is continued itself. First it stops
+// what else runs inside: nobody would enforce time limits or protected names meanwhile, and
+// any process inside can send the signal that the user's key sends.
 func (t *terminal) Stopped(sig syscall.Signal, proc *steps.Process) {
 	if t.file == nil {
 		return
@@ -144,12 +147,18 @@ func (t *terminal) Stopped(sig syscall.Signal, proc *steps.Process) {
 	if had {
 		t.set(t.ours)
 	}
-	stopSelf()
+	if proc.StopAll(stopLimit) == nil {
+		stopSelf()
+	}
 	if t.foreground() == t.ours {
 		t.give()
 	}
 	proc.Signal(syscall.SIGCONT)
 }
+
+// stopLimit is how long init may take to stop everything. After that the command is continued
+// instead.
+const stopLimit = 5 * time.Second
 
 // granted reports whether the command has the terminal, and gives it to the command if this
 // process has it. The command may have it already: fg continues the command as well as this

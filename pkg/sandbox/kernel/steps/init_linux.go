@@ -12,6 +12,9 @@ import (
 // init can clean up. A closed channel has the same meaning.
 const ParentDied = syscall.Signal(60)
 
+// stopAll is the signal by which [Process.StopAll] has init stop everything.
+const stopAll = syscall.Signal(61)
+
 // runInit is the code of PID 1. It does not return. The order matters. Signals
 // are blocked before anything else, so that no step is interrupted (EINTR) and
 // none of the runtime's handlers runs. The parent's end of the channel is
@@ -188,14 +191,38 @@ func (m *machine) signals() {
 		if m.sigs.Signo == uint32(unix.SIGCHLD) || m.sigs.Pid != m.sender || m.sigs.Code < 0 {
 			continue
 		}
-		if m.sigs.Signo == uint32(ParentDied) {
+		switch {
+		case m.sigs.Signo == uint32(ParentDied):
 			m.orphaned()
+		case m.sigs.Signo == uint32(stopAll):
+			m.stop()
+			continue
+		case m.sigs.Signo == uint32(unix.SIGCONT) && m.stopped:
+			m.stopped = false
+			syscall.RawSyscall(unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGCONT), 0)
+			continue
 		}
 		// The command may not have made its process group yet.
 		if _, _, e = syscall.RawSyscall(unix.SYS_KILL, uintptr(-m.commandPID), uintptr(m.sigs.Signo), 0); e == syscall.ESRCH {
 			syscall.RawSyscall(unix.SYS_KILL, uintptr(m.commandPID), uintptr(m.sigs.Signo), 0)
 		}
 	}
+}
+
+// stop stops everything but init, until it passes SIGCONT on. A fork does not
+// escape: while a signal to several processes is pending it starts again
+// (copy_process in kernel/fork.c). Nothing that runs inside can continue the
+// others, because nothing does. Without a PID namespace -1 would mean every
+// process of the user.
+//
+//go:nosplit
+//go:norace
+func (m *machine) stop() {
+	if m.subreaper == 0 {
+		m.stopped = true
+		syscall.RawSyscall(unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGSTOP), 0)
+	}
+	m.send(kindStoppedAll, 0, 0, 0)
 }
 
 // reap waits for every child that changed state. WALL also waits for children

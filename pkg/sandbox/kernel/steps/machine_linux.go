@@ -38,6 +38,7 @@ type machine struct {
 	handled    uint64 // another: signals with a handler that the runtime does not reset
 	sigfd      int32
 	ending     bool
+	stopped    bool     // everything, by [stopAll]
 	spawner    *spawner // nil: the command calls execve
 	errno      syscall.Errno
 	commandPID int32  // as numbered in init's PID namespace
@@ -60,16 +61,17 @@ type message struct {
 const messageSize = int(unsafe.Sizeof(message{}))
 
 const (
-	kindFailed   int32 = iota + 1 // part, index, value: errno; the program has ended
-	kindNote                      // the same, but the errno was tolerated
-	kindBegun                     // the command's process exists
-	kindReady                     // the command is confined and waits
-	kindSettled                   // init has given up what it no longer needs
-	kindExited                    // value: the command's wait status; nothing else is alive
-	kindStopped                   // value: the signal that stopped the command
-	kindHanded                    // value: identifies the descriptor that comes with it
-	kindInside                    // this program runs in the namespaces of a launcher
-	kindPrepared                  // a spare waits for its request
+	kindFailed     int32 = iota + 1 // part, index, value: errno; the program has ended
+	kindNote                        // the same, but the errno was tolerated
+	kindBegun                       // the command's process exists
+	kindReady                       // the command is confined and waits
+	kindSettled                     // init has given up what it no longer needs
+	kindExited                      // value: the command's wait status; nothing else is alive
+	kindStopped                     // value: the signal that stopped the command
+	kindHanded                      // value: identifies the descriptor that comes with it
+	kindInside                      // this program runs in the namespaces of a launcher
+	kindPrepared                    // a spare waits for its request
+	kindStoppedAll                  // [stopAll] has been obeyed
 )
 
 // room makes room for every slot that steps use.

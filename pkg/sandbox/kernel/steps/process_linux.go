@@ -46,18 +46,19 @@ func (p *Process) Watch(fd int) { p.watch = fd }
 type EventKind int
 
 const (
-	Note      EventKind = iota + 1 // a step met an errno that it tolerates: Err
-	Failed                         // a step failed, nothing ran: Err
-	Begins                         // init has done its part, and the command's process exists: CommandPID
-	Waiting                        // the command is confined and waits for Go: CommandPID
-	Finalized                      // init has given up what it no longer needs; comes before or after Waiting, and Go must wait for both
-	Stopped                        // the command was stopped: Signal
-	Exited                         // the command ended and nothing that it started is alive: Status
-	Gone                           // init ended without a last message, and everything inside with it: see [Process.Fate]
-	Changed                        // the descriptor given to Watch has changed
-	Readable                       // the descriptor given to Listen is readable
-	Idle                           // the deadline given to Next has passed
-	Handed                         // the child passed a descriptor: FD, which the receiver must close, and What
+	Note       EventKind = iota + 1 // a step met an errno that it tolerates: Err
+	Failed                          // a step failed, nothing ran: Err
+	Begins                          // init has done its part, and the command's process exists: CommandPID
+	Waiting                         // the command is confined and waits for Go: CommandPID
+	Finalized                       // init has given up what it no longer needs; comes before or after Waiting, and Go must wait for both
+	Stopped                         // the command was stopped: Signal
+	Exited                          // the command ended and nothing that it started is alive: Status
+	Gone                            // init ended without a last message, and everything inside with it: see [Process.Fate]
+	Changed                         // the descriptor given to Watch has changed
+	Readable                        // the descriptor given to Listen is readable
+	Idle                            // the deadline given to Next has passed
+	Handed                          // the child passed a descriptor: FD, which the receiver must close, and What
+	stoppedAll                      // the answer that [Process.StopAll] waits for
 )
 
 // Event is something that happened inside.
@@ -210,6 +211,8 @@ func (p *Process) event(m message, oob []byte) (Event, error) {
 		return Event{Kind: Stopped, Signal: syscall.Signal(m.value)}, nil
 	case kindExited:
 		return Event{Kind: Exited, Status: syscall.WaitStatus(m.value)}, nil
+	case kindStoppedAll:
+		return Event{Kind: stoppedAll}, nil
 	}
 	return Event{}, fmt.Errorf("channel to the child: message of kind %d", m.kind)
 }
@@ -272,6 +275,35 @@ func (p *Process) Signal(sig syscall.Signal) error {
 		}
 	}
 	return unix.PidfdSendSignal(to, sig, nil, 0)
+}
+
+// StopAll stops everything inside, which the next SIGCONT of [Process.Signal]
+// continues, and returns when it is stopped. It must not be called while Next
+// runs, which reports afterwards what happens meanwhile. The error says that the
+// command may run or has ended.
+func (p *Process) StopAll(limit time.Duration) error {
+	if err := p.Signal(stopAll); err != nil {
+		return err
+	}
+	var later []Event
+	defer func() { p.notes = append(later, p.notes...) }()
+	for deadline := time.Now().Add(limit); ; {
+		event, err := p.Next(deadline)
+		switch {
+		case err != nil:
+			return err
+		case event.Kind == stoppedAll:
+			return nil
+		case event.Kind == Idle:
+			return errors.New("init does not answer")
+		case event.Kind == Changed || event.Kind == Readable: // reported again
+			time.Sleep(time.Millisecond)
+		default:
+			if later = append(later, event); event.Kind == Exited || event.Kind == Gone || event.Kind == Failed {
+				return errors.New("the command has ended")
+			}
+		}
+	}
 }
 
 // End asks init to end everything inside, clean up and exit; [Gone] follows. It
