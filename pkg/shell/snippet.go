@@ -30,6 +30,14 @@ func (c *walker) snippet(inv invocation, name string, acts []snippet.Act) {
 			c.write(c.locate(c.snippetWord(act.Words[0], at), d), name, opWrite)
 		case snippet.Delete, snippet.Tree:
 			c.write(c.locate(c.snippetWord(act.Words[0], at), d), name, opDelete)
+		case snippet.Match:
+			f := c.snippetWord(act.Words[0], at)
+			f.glob, f.many = true, true
+			c.write(c.locate(f, d), name, opDelete)
+		case snippet.Enter:
+			d = c.enterDir(c.snippetWord(act.Words[0], at), d)
+			in := d
+			inv.dir = &in
 		}
 	}
 }

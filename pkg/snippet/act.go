@@ -18,6 +18,8 @@ const (
 	Delete             // Words[0] is deleted
 	Tree               // Words[0] is deleted recursively
 	Opaque             // code is decoded and run
+	Match              // Words[0] is a pattern; files that it matches are deleted
+	Enter              // Words[0] is the working directory of what follows
 )
 
 // Act is one thing that code does. A word that begins with "~" is a path in the home directory;
@@ -29,10 +31,14 @@ type Act struct {
 
 const maxActs = 200
 
-// maxNames limits the result of [Names].
-const maxNames = 200
+// maxNames and maxName limit the result of [Names].
+const (
+	maxNames = 200
+	maxName  = 64
+)
 
-// Names returns the sorted identifiers in the code, and the modules that are loaded by a string.
+// Names returns the sorted identifiers in the code, and the modules and the files of code that are
+// loaded by a string.
 // The content of other strings and of comments is ignored.
 func Names(lang Language, code string) (names []string) {
 	if lang >= Tcl {
@@ -41,7 +47,11 @@ func Names(lang Language, code string) (names []string) {
 	tokens := scan(lang, code)
 	for i, t := range tokens {
 		loaded := t.kind == text && i > 0 && (loads(tokens[i-1]) || i > 1 && tokens[i-1].is("(") && loads(tokens[i-2]))
-		if name := strings.TrimLeft(t.text, "$@%"); (t.kind == word || loaded) && name != "" && len(name) <= 64 && len(names) < 4*maxNames {
+		name := strings.TrimLeft(t.text, "$@%")
+		if loaded {
+			name = name[:min(len(name), maxName)]
+		}
+		if (t.kind == word || loaded) && name != "" && len(name) <= maxName && len(names) < 4*maxNames {
 			names = append(names, strings.TrimPrefix(name, "node:"))
 		}
 	}
@@ -52,13 +62,26 @@ func Names(lang Language, code string) (names []string) {
 
 // loads reports whether a string after this word names a module.
 func loads(t token) bool {
-	return t.kind == word && (t.text == "require" || t.text == "import" || t.text == "from" || t.text == "__import__" || t.text == "import_module" || t.text == "use")
+	if t.kind != word {
+		return false
+	}
+	switch t.text {
+	case "require", "import", "from", "__import__", "import_module", "use", "require_once", "include", "include_once", "importScripts", "source", "source_url", "evalfile":
+		return true
+	}
+	return false
 }
 
 // Read lists what code does, in the order of the calls.
 func Read(lang Language, code string) []Act { return read(lang, code, 0) }
 
-func read(lang Language, code string, depth int) []Act {
+func read(lang Language, code string, depth int) []Act { return readMore(lang, code, depth, new(int)) }
+
+// maxWork limits the tokens of a snippet and of the code in it.
+const maxWork = 4 * maxTokens
+
+// readMore adds the tokens that it reads to work.
+func readMore(lang Language, code string, depth int, work *int) []Act {
 	switch lang {
 	case Tcl:
 		return tcl(code, depth)
@@ -73,7 +96,8 @@ func read(lang Language, code string, depth int) []Act {
 	case Other:
 		return other(code)
 	}
-	r := &reader{lang: lang, tokens: scan(lang, code), vars: map[string]value{}, depth: depth}
+	r := &reader{lang: lang, tokens: scan(lang, code), vars: map[string]value{}, depth: depth, work: work}
+	*work += len(r.tokens)
 	if r.at(0).is("rm") && r.at(1).is("-") && (lang == Ruby || lang == Perl) { // a shell command in the wrong program
 		r.add(Shell, code)
 	}
@@ -102,7 +126,13 @@ func (r *reader) statement(i int) int {
 	case t.is("(") && r.lang != Awk:
 		_, after := r.value(i)
 		return max(after, i+1)
+	case r.lang == Python && (t.is("[") || t.is("{")):
+		r.comprehension(i + 1)
 	case t.kind != word:
+	case r.lang == Python && t.is("for"):
+		return r.loop(i)
+	case r.lang == Python && t.is("with"):
+		return r.with(i)
 	case r.at(i+1).is("=") && !r.at(i+2).is("=") && !r.at(i+2).is("~") && t.kind == word:
 		v, after := r.value(i + 2)
 		r.vars[t.text] = v
@@ -204,7 +234,7 @@ func (r *reader) call(i int) int {
 // keyword reports whether a word before parentheses is not a call.
 func keyword(name string) bool {
 	switch name {
-	case "if", "elsif", "elif", "while", "until", "for", "foreach", "switch", "return", "and", "or", "not", "with", "await", "unless", "in":
+	case "if", "elsif", "elif", "while", "until", "for", "foreach", "switch", "return", "and", "or", "not", "with", "await", "unless", "in", "as":
 		return true
 	}
 	return false
@@ -225,8 +255,18 @@ func (r *reader) add(k Kind, words ...string) {
 
 // file adds an act on a path that is at least partly known.
 func (r *reader) file(k Kind, v value) {
-	if !v.none && !v.list && v.text != "" {
-		r.add(k, v.text)
+	if len(r.acts) >= maxActs {
+		return
+	}
+	for _, each := range v.alt {
+		r.file(k, each)
+	}
+	switch {
+	case v.none || v.list || v.text == "":
+	case v.some && (k == Delete || k == Tree) && !strings.Contains(v.text, Unknown):
+		r.add(Match, below(v.text))
+	default:
+		r.add(k, merged(v.single().text))
 	}
 	for _, item := range v.items {
 		r.file(k, item)

@@ -9,6 +9,9 @@ type reader struct {
 	vars   map[string]value
 	acts   []Act
 	depth  int
+	work   *int   // the tokens read so far, also those of code in this code
+	ahead  bool   // the source of a comprehension is parsed before what uses it
+	chosen choice // whether the code may leave out something of a listing
 }
 
 const maxDepth = 40
@@ -112,9 +115,19 @@ func (r *reader) named(i int) (value, int) {
 	if v, ok := r.vars[name]; ok && !r.at(after).is("(") {
 		return r.suffixes(v, after)
 	}
+	if root, _, dotted := strings.Cut(name, "."); dotted && r.lang == Python {
+		if v := r.vars[root]; v.text != "" && !v.none || v.of != 0 || v.alt != nil {
+			return r.suffixes(v, i+1)
+		}
+	}
+	if name != "" && name[0] >= '0' && name[0] <= '9' {
+		return value{text: Unknown, none: true, number: name}, after
+	}
 	switch last := name[strings.LastIndexByte(name, '.')+1:]; {
 	case name == "new":
 		return r.primary(after)
+	case name == "Dir.pwd":
+		return r.suffixes(known("."), after)
 	case name == "process.env.HOME" || name == "Dir.home" || name == "process.env.USERPROFILE":
 		return r.suffixes(known("~"), after)
 	case (last == "environ" || last == "ENV" || last == "ENVIRON" || last == "$ENV") && (r.at(after).is("[") || r.at(after).is("{")):
@@ -158,6 +171,9 @@ func (r *reader) chain(i int) (string, int) {
 
 // items parses the values up to a closing mark.
 func (r *reader) items(i int, closing string) (items []value, after int) {
+	if r.lang == Python && !r.ahead {
+		r.comprehension(i)
+	}
 	for i < len(r.tokens) {
 		for r.at(i).kind == end {
 			i++
@@ -174,8 +190,10 @@ func (r *reader) items(i int, closing string) (items []value, after int) {
 		}
 		if r.at(i).kind == word && r.at(i+1).is("=") && !r.at(i+2).is("=") { // shell=True
 			i += 2
-			_, i = r.skipTo(i, closing)
-			continue
+			if r.lang != Python || !r.at(i-2).is("mode") {
+				_, i = r.skipTo(i, closing)
+				continue
+			}
 		}
 		v, next := r.value(i)
 		if next == i {
@@ -230,7 +248,10 @@ func (r *reader) suffixes(v value, i int) (value, int) {
 		case "decode", "encode", "toString", "strip", "trim", "to_s", "expanduser", "resolve", "absolute", "chomp", "path":
 		case "split":
 			items := value{list: true}
-			for _, w := range strings.Fields(v.word()) {
+			for w := range strings.FieldsSeq(v.word()) {
+				if len(items.items) == maxItems {
+					break
+				}
 				items.items = append(items.items, known(w))
 			}
 			v = items
@@ -257,7 +278,7 @@ func (r *reader) suffixes(v value, i int) (value, int) {
 			r.file(Delete, v)
 			v = unknown()
 		default:
-			v = value{text: Unknown, none: true, encod: v.encod}
+			v = r.method(v, method, args)
 		}
 		i = after
 	}

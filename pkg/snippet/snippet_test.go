@@ -9,7 +9,7 @@ import (
 func show(acts []Act) string {
 	var all []string
 	for _, a := range acts {
-		all = append(all, [...]string{"sh", "run", "open", "write", "delete", "tree", "opaque"}[a.Kind]+"("+strings.Join(a.Words, ",")+")")
+		all = append(all, [...]string{"sh", "run", "open", "write", "delete", "tree", "opaque", "match", "enter"}[a.Kind]+"("+strings.Join(a.Words, ",")+")")
 	}
 	return strings.Join(all, " ")
 }

@@ -11,19 +11,33 @@ const Unknown = "${__}"
 
 // value is the result of an expression.
 type value struct {
-	text  string // with [Unknown] for unknown parts
-	none  bool   // nothing is known
-	list  bool
-	items []value
-	encod bool // result of decoding something
+	text   string // with [Unknown] for unknown parts
+	none   bool   // nothing is known
+	list   bool
+	items  []value
+	encod  bool // result of decoding something
+	each   bool // a listing: the text is a pattern of the paths in it
+	some   bool // one of the files that match the text, and each of them in its turn
+	alt    []value
+	of     class
+	number string // as it is written
 }
+
+// Limits of a value: a line of code can double it.
+const (
+	maxText  = 1 << 14
+	maxItems = 1 << 10
+	maxAlt   = 16
+)
 
 func known(s string) value { return value{text: s} }
 
 func unknown() value { return value{text: Unknown, none: true} }
 
 // word returns the value as one word.
-func (v value) word() string {
+func (v value) word() string { return v.single().part() }
+
+func (v value) part() string {
 	if v.list {
 		return Unknown
 	}
@@ -31,10 +45,28 @@ func (v value) word() string {
 }
 
 func concat(a, b value) value {
-	if a.list && b.list {
+	switch {
+	case len(a.items)+len(b.items) > maxItems:
+		return a
+	case len(a.text)+len(b.text) > maxText:
+		if a.text = strings.TrimSuffix(a.text, Unknown) + Unknown; a.list {
+			return unknown()
+		}
+		return a
+	case a.list && b.list:
 		return value{list: true, items: append(a.items[:len(a.items):len(a.items)], b.items...)}
 	}
-	return value{text: a.word() + b.word(), none: a.none && b.none, encod: a.encod || b.encod}
+	out := value{text: a.part() + b.part(), none: a.none && b.none, encod: a.encod || b.encod, some: a.some || b.some}
+	for _, each := range a.alt {
+		out.alt = append(out.alt, concat(each, value{text: b.part(), some: b.some}))
+	}
+	for _, each := range b.alt {
+		if len(a.alt) == 0 {
+			out.alt = append(out.alt, concat(value{text: a.part(), some: a.some}, each))
+		}
+	}
+	out.none = out.none || len(out.alt) > 0
+	return out
 }
 
 // interpolated replaces the placeholders of a string with [Unknown], or with
