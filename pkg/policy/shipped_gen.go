@@ -21,7 +21,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "code.remote_to_interpreter", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.opaque && c.piped_from.exists(p, p in [\"curl\", \"wget\", \"fetch\", \"http\", \"https\", \"xh\", \"aria2c\", \"nc\", \"ncat\", \"netcat\", \"socat\", \"telnet\", \"ftp\", \"lftp\", \"ssh\", \"aws\", \"gsutil\", \"rclone\", \"dig\", \"nslookup\", \"openssl\", \"gh\", \"lynx\", \"w3m\"])) || shell.commands.exists(c, c.opaque) && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\", \"aria2c\", \"lynx\"]\n  && c.within.exists(w, w in [\"process_substitution\", \"command_substitution\"]))\n|| shell.commands.exists(c, c.name in [\"eval\", \"source\", \".\", \"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"python\", \"python3\", \"perl\", \"ruby\", \"node\"] && unresolved(c))\n  && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\", \"aria2c\"] && c.within.exists(w, w in [\"process_substitution\", \"command_substitution\"]))\n|| shell.commands.exists(c, c.name == \"deno\" && c.argv.exists(a, a == \"run\" || a == \"install\") && c.argv.exists(a, a.matches(\"^https?://\"))) || shell.writes.exists(w, (w.by in [\"curl\", \"wget\", \"aria2c\", \"fetch\"] || w.by == \"redirect\" && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\"]))\n  && executes(shell, w.path))",
+			When:      "shell.commands.exists(c, c.opaque && c.piped_from.exists(p, p in [\"curl\", \"wget\", \"fetch\", \"http\", \"https\", \"xh\", \"aria2c\", \"nc\", \"ncat\", \"netcat\", \"socat\", \"telnet\", \"ftp\", \"lftp\", \"ssh\", \"aws\", \"gsutil\", \"rclone\", \"dig\", \"nslookup\", \"openssl\", \"gh\", \"lynx\", \"w3m\"])) || shell.commands.exists(c, c.opaque) && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\", \"aria2c\", \"lynx\"]\n  && c.within.exists(w, w in [\"process_substitution\", \"command_substitution\"]))\n|| shell.commands.exists(c, c.name in [\"eval\", \"source\", \".\", \"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"python\", \"python3\", \"perl\", \"ruby\", \"node\"] && unresolved(c))\n  && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\", \"aria2c\"] && c.within.exists(w, w in [\"process_substitution\", \"command_substitution\"]))\n|| shell.commands.exists(c, c.name == \"deno\" && c.argv.exists(a, a == \"run\" || a == \"install\") && c.argv.exists(a, a.matches(\"^https?://\"))) || shell.reads.exists(r, r.by in [\"deno\", \"bun\"] && r.path.matches(\"^https?:/\")) || shell.commands.exists(c, c.path.matches(\"^https?://\") && size(c.wrappers) > 0) || shell.commands.exists(c, c.name == \"ansible-pull\" && c.argv.exists(a, a.matches(\"^(-U|--url=)?((https?|git|ssh|git\\\\+ssh)://|[^/@ ]+@[^/ ]+:)\"))) || shell.writes.exists(w, (w.by in [\"curl\", \"wget\", \"aria2c\", \"fetch\"] || w.by == \"redirect\" && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\"]))\n  && executes(shell, w.path))",
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
@@ -117,6 +117,22 @@ var shippedPolicies = []shippedPolicy{
 				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 			need{op: all, of: []need{
+				need{op: someValue, fact: 20 /* Shell.reads */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 48 /* PathUse.by */, value: "deno"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "bun"},
+				}},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: someValue, fact: 42 /* Command.wrappers */},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: equals, fact: 31 /* Command.name */, value: "ansible-pull"},
+				need{op: someValue, fact: 39 /* Command.argv */},
+			}},
+			need{op: all, of: []need{
 				need{op: someValue, fact: 21 /* Shell.writes */},
 				need{op: anyOf, of: []need{
 					need{op: equals, fact: 48 /* PathUse.by */, value: "curl"},
@@ -136,8 +152,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "89d4015a1e5d99872e16721a44bc7337d6d49d58b37afae855fb44121c7fb85d",
-		from:   0, to: 4203,
+		digest: "796de1c423a780c8b552cf42dd4189d5a392548654bf528d3fde8300932d509d",
+		from:   0, to: 5528,
 	},
 	{
 		policy: Policy{
@@ -147,7 +163,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Code would be decoded and run in one step, so that nobody can read it.",
 			Remedy:    "Write the code out in the clear, in a file or as an argument.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 52, Column: 5,
+			File:      "pack:core/code.yaml", Line: 63, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -202,7 +218,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e3af7ba3aec7949ff77bf776346a69330f68e56867f351dfb38bf09f20b99654",
-		from:   4203, to: 5904,
+		from:   5528, to: 7229,
 	},
 	{
 		policy: Policy{
@@ -212,7 +228,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This runs what was written while an agent's command could reach the network, and no person has looked at it since: {origins}.",
 			Remedy:    "A person reads it and accepts it with `ethos-decide trust {executed}`; `ethos-trace show` with the id shows the command that wrote it.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 79, Column: 5,
+			File:      "pack:core/code.yaml", Line: 90, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 23 /* files */},
@@ -220,7 +236,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files"},
 		digest: "8d51a59d7c4b142b492e9c3ac062b3725fcbe71048eaee75509af991d693a2be",
-		from:   5904, to: 6205,
+		from:   7229, to: 7530,
 	},
 	{
 		policy: Policy{
@@ -231,7 +247,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A shell would run text that is made while it runs, so that it cannot be judged before.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 98, Column: 5,
+			File:      "pack:core/code.yaml", Line: 109, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -277,7 +293,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "71262cb66b9cd920d93e1603c38c28dd5f39cf28f7cf807dcaa831cea2e41f4f",
-		from:   6205, to: 9360,
+		from:   7530, to: 10685,
 	},
 	{
 		policy: Policy{
@@ -288,7 +304,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A shell would run text that is made while it runs, and in this mode nobody can look at it first.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 118, Column: 5,
+			File:      "pack:core/code.yaml", Line: 129, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -334,7 +350,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "543fc6aa9b3cbd53904986eb57653546ac35aecd5a2bb4ff3460b9e097005213",
-		from:   9360, to: 12515,
+		from:   10685, to: 13840,
 	},
 	{
 		policy: Policy{
@@ -344,7 +360,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This connects a shell or a raw socket to another machine.",
 			Remedy:    "Use a named tool for the transfer, such as `curl -d @out.json http://localhost:8080/`, under the network rules.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 138, Column: 5,
+			File:      "pack:core/code.yaml", Line: 149, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: matches, fact: 46 /* PathUse.path */, value: "/dev/{tcp,udp}/**"},
@@ -449,56 +465,78 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3eb50c5b79da9b6518d5a2ba0c99162fd21324a3bdb4a37fd1901d8a61206ffe",
-		from:   12515, to: 17677,
+		from:   13840, to: 19002,
 	},
 	{
 		policy: Policy{
 			ID: "code.remote_inline", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.names.exists(n, n in [\"exec\", \"eval\", \"compile\", \"instance_eval\", \"class_eval\", \"Function\", \"runInThisContext\", \"loadstring\", \"source\"])\n  && c.names.exists(n, n in [\"urlopen\", \"urllib\", \"requests\", \"httpx\", \"aiohttp\", \"fetch\", \"http\", \"https\", \"Net\", \"URI\", \"LWP\", \"HTTP\", \"axios\", \"got\", \"curl_exec\", \"url\", \"download\"]))",
+			When:      "shell.commands.exists(c, c.names.exists(n, n in [\"exec\", \"eval\", \"compile\", \"instance_eval\", \"class_eval\", \"Function\", \"runInThisContext\", \"loadstring\", \"source\"])\n  && c.names.exists(n, n in [\"urlopen\", \"urllib\", \"requests\", \"httpx\", \"aiohttp\", \"fetch\", \"http\", \"https\", \"Net\", \"URI\", \"LWP\", \"HTTP\", \"axios\", \"got\", \"curl_exec\", \"url\", \"download\"]))\n|| shell.commands.exists(c, c.names.exists(n, n.matches(\"^https?:\"))) || shell.commands.exists(c, c.name == \"julia\" && c.names.exists(n, n in [\"include\", \"include_string\", \"evalfile\"]) && c.names.exists(n, n in [\"download\", \"Downloads\", \"HTTP\"]))",
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 163, Column: 5,
+			File:      "pack:core/code.yaml", Line: 174, Column: 5,
 		},
-		need: need{op: all, of: []need{
-			need{op: someValue, fact: 19 /* Shell.commands */},
-			need{op: someValue, fact: 34 /* Command.names */},
-			need{op: anyOf, of: []need{
-				need{op: equals, fact: 34 /* Command.names */, value: "exec"},
-				need{op: equals, fact: 34 /* Command.names */, value: "eval"},
-				need{op: equals, fact: 34 /* Command.names */, value: "compile"},
-				need{op: equals, fact: 34 /* Command.names */, value: "instance_eval"},
-				need{op: equals, fact: 34 /* Command.names */, value: "class_eval"},
-				need{op: equals, fact: 34 /* Command.names */, value: "Function"},
-				need{op: equals, fact: 34 /* Command.names */, value: "runInThisContext"},
-				need{op: equals, fact: 34 /* Command.names */, value: "loadstring"},
-				need{op: equals, fact: 34 /* Command.names */, value: "source"},
+		need: need{op: anyOf, of: []need{
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: someValue, fact: 34 /* Command.names */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 34 /* Command.names */, value: "exec"},
+					need{op: equals, fact: 34 /* Command.names */, value: "eval"},
+					need{op: equals, fact: 34 /* Command.names */, value: "compile"},
+					need{op: equals, fact: 34 /* Command.names */, value: "instance_eval"},
+					need{op: equals, fact: 34 /* Command.names */, value: "class_eval"},
+					need{op: equals, fact: 34 /* Command.names */, value: "Function"},
+					need{op: equals, fact: 34 /* Command.names */, value: "runInThisContext"},
+					need{op: equals, fact: 34 /* Command.names */, value: "loadstring"},
+					need{op: equals, fact: 34 /* Command.names */, value: "source"},
+				}},
+				need{op: someValue, fact: 34 /* Command.names */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 34 /* Command.names */, value: "urlopen"},
+					need{op: equals, fact: 34 /* Command.names */, value: "urllib"},
+					need{op: equals, fact: 34 /* Command.names */, value: "requests"},
+					need{op: equals, fact: 34 /* Command.names */, value: "httpx"},
+					need{op: equals, fact: 34 /* Command.names */, value: "aiohttp"},
+					need{op: equals, fact: 34 /* Command.names */, value: "fetch"},
+					need{op: equals, fact: 34 /* Command.names */, value: "http"},
+					need{op: equals, fact: 34 /* Command.names */, value: "https"},
+					need{op: equals, fact: 34 /* Command.names */, value: "Net"},
+					need{op: equals, fact: 34 /* Command.names */, value: "URI"},
+					need{op: equals, fact: 34 /* Command.names */, value: "LWP"},
+					need{op: equals, fact: 34 /* Command.names */, value: "HTTP"},
+					need{op: equals, fact: 34 /* Command.names */, value: "axios"},
+					need{op: equals, fact: 34 /* Command.names */, value: "got"},
+					need{op: equals, fact: 34 /* Command.names */, value: "curl_exec"},
+					need{op: equals, fact: 34 /* Command.names */, value: "url"},
+					need{op: equals, fact: 34 /* Command.names */, value: "download"},
+				}},
 			}},
-			need{op: someValue, fact: 34 /* Command.names */},
-			need{op: anyOf, of: []need{
-				need{op: equals, fact: 34 /* Command.names */, value: "urlopen"},
-				need{op: equals, fact: 34 /* Command.names */, value: "urllib"},
-				need{op: equals, fact: 34 /* Command.names */, value: "requests"},
-				need{op: equals, fact: 34 /* Command.names */, value: "httpx"},
-				need{op: equals, fact: 34 /* Command.names */, value: "aiohttp"},
-				need{op: equals, fact: 34 /* Command.names */, value: "fetch"},
-				need{op: equals, fact: 34 /* Command.names */, value: "http"},
-				need{op: equals, fact: 34 /* Command.names */, value: "https"},
-				need{op: equals, fact: 34 /* Command.names */, value: "Net"},
-				need{op: equals, fact: 34 /* Command.names */, value: "URI"},
-				need{op: equals, fact: 34 /* Command.names */, value: "LWP"},
-				need{op: equals, fact: 34 /* Command.names */, value: "HTTP"},
-				need{op: equals, fact: 34 /* Command.names */, value: "axios"},
-				need{op: equals, fact: 34 /* Command.names */, value: "got"},
-				need{op: equals, fact: 34 /* Command.names */, value: "curl_exec"},
-				need{op: equals, fact: 34 /* Command.names */, value: "url"},
-				need{op: equals, fact: 34 /* Command.names */, value: "download"},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: someValue, fact: 34 /* Command.names */},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: equals, fact: 31 /* Command.name */, value: "julia"},
+				need{op: someValue, fact: 34 /* Command.names */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 34 /* Command.names */, value: "include"},
+					need{op: equals, fact: 34 /* Command.names */, value: "include_string"},
+					need{op: equals, fact: 34 /* Command.names */, value: "evalfile"},
+				}},
+				need{op: someValue, fact: 34 /* Command.names */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 34 /* Command.names */, value: "download"},
+					need{op: equals, fact: 34 /* Command.names */, value: "Downloads"},
+					need{op: equals, fact: 34 /* Command.names */, value: "HTTP"},
+				}},
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "1254d86da059afd9d530d49c28e9eafaf08a63077fcc4b1762001d6eb2b56b01",
-		from:   17677, to: 18646,
+		digest: "fce093bed6d18697ac059de792da7d3414899bc47b8ed945bdce235a17cca4c3",
+		from:   19002, to: 21249,
 	},
 	{
 		policy: Policy{
@@ -508,7 +546,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The name of this program is a pattern, so that only the file system knows what would run.",
 			Remedy:    "Call the program by its name.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 185, Column: 5,
+			File:      "pack:core/code.yaml", Line: 204, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -516,7 +554,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "fb4f33484dc994cd1048b857e6b675f95f4866931571bb115210a89d20baff14",
-		from:   18646, to: 18970,
+		from:   21249, to: 21573,
 	},
 	{
 		policy: Policy{
@@ -526,7 +564,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This runs what the agent types into it later, and no hook reports what is typed.",
 			Remedy:    "Give the code in this call, as a file, an option or a here-document (`bash build.sh`, `python3 -c 'print(1)'`), or close the input with `</dev/null`; `ethos-sandbox run -- bash` runs inside a boundary, and with --confine in the agent's hook, which a person sets, every call does.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 198, Column: 5,
+			File:      "pack:core/code.yaml", Line: 217, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: equals, fact: 5 /* Action.interactive */, value: "true"},
@@ -579,7 +617,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "actor", "shell"},
 		digest: "d89669fe1fba6a076caa7910c4cee4d87279cec5333585773ec76e6e970a07fc",
-		from:   18970, to: 20759,
+		from:   21573, to: 23362,
 	},
 	{
 		policy: Policy{
@@ -589,7 +627,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "What this runs or opens is decoded while it runs, so that nobody can read it.",
 			Remedy:    "Write the code or the name out in the clear.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 257, Column: 5,
+			File:      "pack:core/code.yaml", Line: 276, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -658,7 +696,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0ca78c8715bf490480ab2007968cae94d9f9c533cc6fb0a54f93120c1261b920",
-		from:   20759, to: 23152,
+		from:   23362, to: 25755,
 	},
 	{
 		policy: Policy{
@@ -668,7 +706,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A tool would start or load a program of the work space in place of one of the system.",
 			Remedy:    "Run that program by itself, for example `./x`, where it can be read, or name a tool of the system, as in `make CC=clang`.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 285, Column: 5,
+			File:      "pack:core/code.yaml", Line: 304, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -695,7 +733,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "db0a2f5a4868cc0c3e37ae4fc850e85af988d55f73977aa978a14b8e6af11e72",
-		from:   23152, to: 25935,
+		from:   25755, to: 28538,
 	},
 	{
 		policy: Policy{
@@ -705,7 +743,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
 			Remedy:    "Run that program by itself, where it can be read.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 303, Column: 5,
+			File:      "pack:core/code.yaml", Line: 322, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -806,7 +844,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "afb5d584ded99d16c2977017e62ec29df3e6d7310a235d03020e4e056c2be216",
-		from:   25935, to: 30954,
+		from:   28538, to: 33557,
 	},
 	{
 		policy: Policy{
@@ -816,7 +854,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts ethos-sandbox inside ethos-sandbox, where no second boundary can be made.",
 			Remedy:    "Run the command itself, for example `make`; it is inside the boundary already.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 374, Column: 5,
+			File:      "pack:core/code.yaml", Line: 393, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -834,7 +872,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "ethos", "shell"},
 		digest: "9e502ec93e7d70840ac9b64d346c5cee1e1d5a6d2868f01948a81c3a0cc875f0",
-		from:   30954, to: 31817,
+		from:   33557, to: 34420,
 	},
 	{
 		policy: Policy{
@@ -891,7 +929,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "08d8471131698e19ce309dde6f13858cca2c8bd471da91d3a78bfd3ae0eb0210",
-		from:   31817, to: 35621,
+		from:   34420, to: 38224,
 	},
 	{
 		policy: Policy{
@@ -913,7 +951,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "17f5bb408f4c38e100d0180651c2a19a3ef4dce06e4867ec29d2d4b6fa172a3f",
-		from:   35621, to: 36489,
+		from:   38224, to: 39092,
 	},
 	{
 		policy: Policy{
@@ -928,7 +966,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "unlisted_delete"},
 		reads:  []string{"shell"},
 		digest: "d34c4a3ac27ded8c5201dee035f76ba05f58094ca1930f344e7222f871499bc4",
-		from:   36489, to: 36557,
+		from:   39092, to: 39160,
 	},
 	{
 		policy: Policy{
@@ -961,7 +999,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   36557, to: 37496,
+		from:   39160, to: 40099,
 	},
 	{
 		policy: Policy{
@@ -1013,7 +1051,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   37496, to: 38857,
+		from:   40099, to: 41460,
 	},
 	{
 		policy: Policy{
@@ -1128,7 +1166,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "abcb27fc8670473003e0d6ba847118ce91145062613c9014d09df35dba081b5c",
-		from:   38857, to: 48599,
+		from:   41460, to: 51202,
 	},
 	{
 		policy: Policy{
@@ -1156,7 +1194,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   48599, to: 49827,
+		from:   51202, to: 52430,
 	},
 	{
 		policy: Policy{
@@ -1225,7 +1263,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "7cdc99ac91249cb5b56ae4b34132354da26a5b7171377b113c922d6442ddff8a",
-		from:   49827, to: 51833,
+		from:   52430, to: 54436,
 	},
 	{
 		policy: Policy{
@@ -1252,7 +1290,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   51833, to: 52522,
+		from:   54436, to: 55125,
 	},
 	{
 		policy: Policy{
@@ -1270,7 +1308,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   52522, to: 52757,
+		from:   55125, to: 55360,
 	},
 	{
 		policy: Policy{
@@ -1293,7 +1331,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "0a6d92316098bd2fa0001268036ca793c5a4cc1d00cc01eb89924a256830c5c6",
-		from:   52757, to: 53195,
+		from:   55360, to: 55798,
 	},
 	{
 		policy: Policy{
@@ -1311,7 +1349,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   53195, to: 53425,
+		from:   55798, to: 56028,
 	},
 	{
 		policy: Policy{
@@ -1340,7 +1378,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   53425, to: 54443,
+		from:   56028, to: 57046,
 	},
 	{
 		policy: Policy{
@@ -1359,7 +1397,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   54443, to: 54832,
+		from:   57046, to: 57435,
 	},
 	{
 		policy: Policy{
@@ -1380,7 +1418,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "ad5ed5bd13f46c3cf219cd88301ae19dd0b12905d09c29836513afddca407e28",
-		from:   54832, to: 55383,
+		from:   57435, to: 57986,
 	},
 	{
 		policy: Policy{
@@ -1455,7 +1493,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "11e0e050d8890956e147f0dbf49a9fbbaec00b85f89dc78b85c8207a8a2cf814",
-		from:   55383, to: 59284,
+		from:   57986, to: 61887,
 	},
 	{
 		policy: Policy{
@@ -1489,7 +1527,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "3f4bac8c3f0796f867ca128d3908a8d58c357e0cb886a569ab6c262184e44661",
-		from:   59284, to: 60974,
+		from:   61887, to: 63577,
 	},
 	{
 		policy: Policy{
@@ -1525,7 +1563,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   60974, to: 62760,
+		from:   63577, to: 65363,
 	},
 	{
 		policy: Policy{
@@ -1564,7 +1602,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "c2d39f55ec8d4097e15e4706fcf76c55a2d125a19008e2546aaa412e1362dd4b",
-		from:   62760, to: 65010,
+		from:   65363, to: 67613,
 	},
 	{
 		policy: Policy{
@@ -1627,7 +1665,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "7ff7287ddc75c2b506e5b0370f1042d9da7e3d0af30cebeccebddb68385cd879",
-		from:   65010, to: 66627,
+		from:   67613, to: 69230,
 	},
 	{
 		policy: Policy{
@@ -1730,7 +1768,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "de09be8ccaf9b9e9b1135d1db4bf4723e43cf74e41cd1886d3b61bde1696fe15",
-		from:   66627, to: 72765,
+		from:   69230, to: 75368,
 	},
 	{
 		policy: Policy{
@@ -1970,7 +2008,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "782c8f9dd4f2296b4e34c9f7569152ef4613116fd5bc9813d3ede4df7135b8d2",
-		from:   72765, to: 87875,
+		from:   75368, to: 90478,
 	},
 	{
 		policy: Policy{
@@ -2029,7 +2067,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "7d33b13f5cdbea3d00fa7c99a3c4acfba9bdb9db84aaae4ea55c4f70c5911771",
-		from:   87875, to: 89724,
+		from:   90478, to: 92327,
 	},
 	{
 		policy: Policy{
@@ -2052,7 +2090,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.agent_settings", "shell"},
 		digest: "bca47f1b145ed4b84c3bd463ef9e93da22989b7e125927b3e706cf99142e4b62",
-		from:   89724, to: 90233,
+		from:   92327, to: 92836,
 	},
 	{
 		policy: Policy{
@@ -2075,7 +2113,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos", "shell"},
 		digest: "d7508d6dbc51fd17e4a02c4df9642bcf4c3a141f4d957d6921432c962a37a5f8",
-		from:   90233, to: 90715,
+		from:   92836, to: 93318,
 	},
 	{
 		policy: Policy{
@@ -2155,7 +2193,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.shell_startup", "shell"},
 		digest: "c16c098228f6c7ed5eb06e6cd7de1728e8958edaccead59ee8923b002cb0e186",
-		from:   90715, to: 95822,
+		from:   93318, to: 98425,
 	},
 	{
 		policy: Policy{
@@ -2244,7 +2282,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5d030a0959550e5ef39cfc4398dfc5a1272313581121c4ab69c0f5e65f602d75",
-		from:   95822, to: 99908,
+		from:   98425, to: 102511,
 	},
 	{
 		policy: Policy{
@@ -2268,7 +2306,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "a75c796ecf165409a3c5973c0787d985a58164d9ca10e0f4ab83a5711195eb74",
-		from:   99908, to: 103537,
+		from:   102511, to: 106140,
 	},
 	{
 		policy: Policy{
@@ -2298,7 +2336,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   103537, to: 105558,
+		from:   106140, to: 108161,
 	},
 	{
 		policy: Policy{
@@ -2348,7 +2386,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "cb04d25177ba9ee753bc10c669ea63699238efaab5b958ffecb6ca472d3d0780",
-		from:   105558, to: 107507,
+		from:   108161, to: 110110,
 	},
 	{
 		policy: Policy{
@@ -2363,7 +2401,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   107507, to: 107888,
+		from:   110110, to: 110491,
 	},
 	{
 		policy: Policy{
@@ -2378,7 +2416,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   107888, to: 108197,
+		from:   110491, to: 110800,
 	},
 	{
 		policy: Policy{
@@ -2396,7 +2434,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   108197, to: 111510,
+		from:   110800, to: 114113,
 	},
 	{
 		policy: Policy{
@@ -2561,7 +2599,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "paths.credential_files", "paths.credentials", "paths.machine_secrets", "paths.service_credentials", "shell"},
 		digest: "0108d99e98723df0002b6b3c80c217c6aad06dcfd1f1fa795113e46ef60c925f",
-		from:   111510, to: 124598,
+		from:   114113, to: 127201,
 	},
 	{
 		policy: Policy{
@@ -2678,7 +2716,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "e062ca2be8e56abd71fce70f9d927132814884a9027cc179ba0b3708651bfc56",
-		from:   124598, to: 129763,
+		from:   127201, to: 132366,
 	},
 	{
 		policy: Policy{
@@ -2696,7 +2734,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   129763, to: 129996,
+		from:   132366, to: 132599,
 	},
 	{
 		policy: Policy{
@@ -2781,7 +2819,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   129996, to: 132156,
+		from:   132599, to: 134759,
 	},
 	{
 		policy: Policy{
@@ -2812,7 +2850,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   132156, to: 133250,
+		from:   134759, to: 135853,
 	},
 	{
 		policy: Policy{
@@ -2831,7 +2869,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   133250, to: 133663,
+		from:   135853, to: 136266,
 	},
 	{
 		policy: Policy{
@@ -2850,7 +2888,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   133663, to: 134077,
+		from:   136266, to: 136680,
 	},
 	{
 		policy: Policy{
@@ -2869,7 +2907,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   134077, to: 134489,
+		from:   136680, to: 137092,
 	},
 	{
 		policy: Policy{
@@ -2895,7 +2933,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   134489, to: 135434,
+		from:   137092, to: 138037,
 	},
 	{
 		policy: Policy{
@@ -2914,7 +2952,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   135434, to: 135850,
+		from:   138037, to: 138453,
 	},
 	{
 		policy: Policy{
@@ -2932,7 +2970,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   135850, to: 136100,
+		from:   138453, to: 138703,
 	},
 	{
 		policy: Policy{
@@ -2987,7 +3025,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-		from:   136100, to: 137829,
+		from:   138703, to: 140432,
 	},
 	{
 		policy: Policy{
@@ -3009,7 +3047,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   137829, to: 138308,
+		from:   140432, to: 140911,
 	},
 	{
 		policy: Policy{
@@ -3026,7 +3064,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   138308, to: 138582,
+		from:   140911, to: 141185,
 	},
 	{
 		policy: Policy{
@@ -3040,7 +3078,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   138582, to: 138648,
+		from:   141185, to: 141251,
 	},
 	{
 		policy: Policy{
@@ -3074,7 +3112,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   138648, to: 139308,
+		from:   141251, to: 141911,
 	},
 	{
 		policy: Policy{
@@ -3107,7 +3145,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   139308, to: 139887,
+		from:   141911, to: 142490,
 	},
 	{
 		policy: Policy{
@@ -3257,7 +3295,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   139887, to: 145527,
+		from:   142490, to: 148130,
 	},
 	{
 		policy: Policy{
@@ -3338,7 +3376,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   145527, to: 147585,
+		from:   148130, to: 150188,
 	},
 	{
 		policy: Policy{
@@ -3365,7 +3403,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   147585, to: 148839,
+		from:   150188, to: 151442,
 	},
 	{
 		policy: Policy{
@@ -3385,7 +3423,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   148839, to: 150374,
+		from:   151442, to: 152977,
 	},
 	{
 		policy: Policy{
@@ -3402,7 +3440,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   150374, to: 150917,
+		from:   152977, to: 153520,
 	},
 	{
 		policy: Policy{
@@ -3441,7 +3479,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   150917, to: 152161,
+		from:   153520, to: 154764,
 	},
 	{
 		policy: Policy{
@@ -3458,7 +3496,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   152161, to: 152384,
+		from:   154764, to: 154987,
 	},
 	{
 		policy: Policy{
@@ -3475,7 +3513,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   152384, to: 152688,
+		from:   154987, to: 155291,
 	},
 	{
 		policy: Policy{
@@ -3496,7 +3534,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   152688, to: 153112,
+		from:   155291, to: 155715,
 	},
 	{
 		policy: Policy{
@@ -3531,7 +3569,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   153112, to: 154123,
+		from:   155715, to: 156726,
 	},
 	{
 		policy: Policy{
@@ -3548,7 +3586,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   154123, to: 154351,
+		from:   156726, to: 156954,
 	},
 	{
 		policy: Policy{
@@ -3573,7 +3611,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   154351, to: 154849,
+		from:   156954, to: 157452,
 	},
 	{
 		policy: Policy{
@@ -3596,7 +3634,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   154849, to: 155315,
+		from:   157452, to: 157918,
 	},
 	{
 		policy: Policy{
@@ -3613,7 +3651,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   155315, to: 155556,
+		from:   157918, to: 158159,
 	},
 	{
 		policy: Policy{
@@ -3630,7 +3668,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   155556, to: 155782,
+		from:   158159, to: 158385,
 	},
 	{
 		policy: Policy{
@@ -3647,7 +3685,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   155782, to: 156016,
+		from:   158385, to: 158619,
 	},
 	{
 		policy: Policy{
@@ -3668,7 +3706,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   156016, to: 156331,
+		from:   158619, to: 158934,
 	},
 	{
 		policy: Policy{
@@ -3685,7 +3723,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   156331, to: 156544,
+		from:   158934, to: 159147,
 	},
 	{
 		policy: Policy{
@@ -3703,7 +3741,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   156544, to: 156828,
+		from:   159147, to: 159431,
 	},
 	{
 		policy: Policy{
@@ -3720,7 +3758,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   156828, to: 157066,
+		from:   159431, to: 159669,
 	},
 	{
 		policy: Policy{
@@ -3737,7 +3775,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   157066, to: 157303,
+		from:   159669, to: 159906,
 	},
 	{
 		policy: Policy{
@@ -3751,7 +3789,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   157303, to: 157358,
+		from:   159906, to: 159961,
 	},
 	{
 		policy: Policy{
@@ -3765,7 +3803,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   157358, to: 157419,
+		from:   159961, to: 160022,
 	},
 	{
 		policy: Policy{
@@ -3779,7 +3817,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   157419, to: 157478,
+		from:   160022, to: 160081,
 	},
 	{
 		policy: Policy{
@@ -3793,7 +3831,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   157478, to: 157634,
+		from:   160081, to: 160237,
 	},
 	{
 		policy: Policy{
@@ -3807,7 +3845,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   157634, to: 157705,
+		from:   160237, to: 160308,
 	},
 	{
 		policy: Policy{
@@ -3831,7 +3869,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   157705, to: 158027,
+		from:   160308, to: 160630,
 	},
 	{
 		policy: Policy{
@@ -3851,7 +3889,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   158027, to: 159562,
+		from:   160630, to: 162165,
 	},
 	{
 		policy: Policy{
@@ -3868,7 +3906,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   159562, to: 160105,
+		from:   162165, to: 162708,
 	},
 	{
 		policy: Policy{
@@ -3907,7 +3945,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   160105, to: 161349,
+		from:   162708, to: 163952,
 	},
 	{
 		policy: Policy{
@@ -3923,7 +3961,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   161349, to: 166567,
+		from:   163952, to: 169170,
 	},
 	{
 		policy: Policy{
@@ -3948,7 +3986,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   166567, to: 167091,
+		from:   169170, to: 169694,
 	},
 	{
 		policy: Policy{
@@ -3974,7 +4012,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   167091, to: 167705,
+		from:   169694, to: 170308,
 	},
 	{
 		policy: Policy{
@@ -3990,7 +4028,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   167705, to: 167710,
+		from:   170308, to: 170313,
 	},
 	{
 		policy: Policy{
@@ -4016,7 +4054,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "8e1f8f89d0b10a6655f77d6089bb55647f91be584b38f57d0f4562936b4c671c",
-		from:   167710, to: 168741,
+		from:   170313, to: 171344,
 	},
 	{
 		policy: Policy{
@@ -4049,7 +4087,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   168741, to: 169288,
+		from:   171344, to: 171891,
 	},
 	{
 		policy: Policy{
@@ -4065,7 +4103,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   169288, to: 169293,
+		from:   171891, to: 171896,
 	},
 	{
 		policy: Policy{
@@ -4081,7 +4119,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   169293, to: 169711,
+		from:   171896, to: 172314,
 	},
 	{
 		policy: Policy{
@@ -4100,7 +4138,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ab78063a9f2aad861dc92936d0807611c6b3c51285c0271fb9d4fffa97dac922",
-		from:   169711, to: 170050,
+		from:   172314, to: 172653,
 	},
 	{
 		policy: Policy{
@@ -4116,7 +4154,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   170050, to: 170555,
+		from:   172653, to: 173158,
 	},
 	{
 		policy: Policy{
@@ -4149,7 +4187,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   170555, to: 171102,
+		from:   173158, to: 173705,
 	},
 	{
 		policy: Policy{
@@ -4239,7 +4277,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   171102, to: 175960,
+		from:   173705, to: 178563,
 	},
 	{
 		policy: Policy{
@@ -4255,6 +4293,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   175960, to: 175965,
+		from:   178563, to: 178568,
 	},
 }
