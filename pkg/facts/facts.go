@@ -13,7 +13,6 @@ import (
 	"ethos/pkg/catalog"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/record"
-	"ethos/pkg/services"
 	"ethos/pkg/shell"
 )
 
@@ -166,9 +165,7 @@ func (d *Deriver) Derive(a record.Action, actor record.Actor) (record.Facts, err
 	if f.Ethos, err = w.ethos(actor, f.Capabilities); err != nil {
 		return record.Facts{}, err
 	}
-	for i := range w.shell.Commands {
-		f.Services = append(f.Services, services.Find(&w.shell.Commands[i])...)
-	}
+	f.Services = w.services()
 	f.Incomplete = w.lacks.codes
 	return f, nil
 }

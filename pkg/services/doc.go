@@ -2,7 +2,7 @@
 // databases, registries, backups and the like, whose data cannot be restored by
 // undoing changes to files.
 //
-//	for _, s := range services.Find(&command) { … s.System, s.Operation … }
+//	for _, s := range services.Find(&command, nil) { … s.System, s.Operation … }
 //
 // Its knowledge is data: table.txt has a line for each form of a command, and
 // its head explains the syntax. Database statements are tokenised, in an option

@@ -20,22 +20,23 @@ const (
 // most limits the effects reported for one command.
 const most = 32
 
-// Find lists what a command does to services. It returns nil for most commands.
-func Find(c *record.Command) (found []record.Service) {
+// Find lists what a command does to services. It returns nil for most commands. worthless reports
+// whether a file, by its name in the command, is one that nobody keeps anything in.
+func Find(c *record.Command, worthless func(file string) bool) (found []record.Service) {
 	name, argv := program(c)
 	if name == "" {
 		return nil
 	}
-	found = of(c, name, argv)
+	found = of(c, name, argv, worthless)
 	if starts(name) {
 		if i := slices.IndexFunc(argv, func(w *string) bool { return w != nil && !strings.HasPrefix(*w, "-") }); i >= 0 && serves(*argv[i]) {
-			found = append(found, of(c, *argv[i], argv[i+1:])...)
+			found = append(found, of(c, *argv[i], argv[i+1:], worthless)...)
 		}
 	}
 	for i := within(name, argv); i > 0 && i < len(argv) && len(found) < most; i++ { // after the container's name
 		if word := argv[i]; word != nil && !strings.HasPrefix(*word, "-") {
 			if inner := path.Base(*word); inner != name && serves(inner) {
-				found = append(found, of(c, inner, argv[i+1:])...)
+				found = append(found, of(c, inner, argv[i+1:], nil)...)
 			}
 		}
 	}
@@ -70,14 +71,17 @@ func serves(name string) bool {
 }
 
 // of returns the effects of one program.
-func of(c *record.Command, name string, argv []*string) (found []record.Service) {
-	found = append(found, statements(c, name, argv)...)
+func of(c *record.Command, name string, argv []*string, worthless func(file string) bool) (found []record.Service) {
+	found = append(found, statements(c, name, argv, worthless)...)
 	found = append(found, requests(name, argv)...)
 	if known := block(name); known.system != "" && !asksOnly(argv) {
 		if known.answer != "" && slices.ContainsFunc(c.PipedFrom, answers) {
 			argv = append(slices.Clip(argv), &known.answer)
 		}
 		w := words{argv, known.flags}
+		if known.at != "" && w.here(known.at) {
+			known.lines = known.lines[:known.always]
+		}
 		if s, ok := first(known.system, known.lines, w); ok && known.system != "socket" {
 			found = append(found, s)
 		}

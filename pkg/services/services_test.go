@@ -9,12 +9,12 @@ import (
 )
 
 // run is a command as the analysis of a shell would give it: words with a blank
-// between them, "?" for one that is not static, "_" for a blank in a word.
+// between them, "?" for one that is not static, "_" for a blank in a word, "·" for "_".
 func run(text, code string) *record.Command {
 	fields := strings.Fields(text)
 	c := &record.Command{Name: fields[0], Code: code}
 	for _, f := range fields {
-		w := strings.ReplaceAll(f, "_", " ")
+		w := strings.NewReplacer("_", " ", "·", "_").Replace(f)
 		if c.Argv = append(c.Argv, &w); f == "?" {
 			c.Argv[len(c.Argv)-1] = nil
 		}
@@ -89,8 +89,51 @@ func TestFind(t *testing.T) {
 		"python3 -m twine upload dist/a":                             "publish",
 		"vault kv get secret/a":                                      "reveal",
 		"ls delete":                                                  "",
+		"kubectl get secret a -o name":                               "",
+		"kubectl get secret a -o yaml":                               "reveal",
+		"kubectl get secret a -o ?":                                  "reveal",
+		"kubectl get secret a -o":                                    "reveal",
+		"kubectl get secret -Aoyaml":                                 "reveal",
+		"kubectl get secret -Aoname":                                 "",
+		"kubectl get secret -Ao wide":                                "",
+		"kubectl get secret -o name -o json":                         "reveal",
+		"kubectl get secret --output=jsonpath={.type}":               "",
+		"kubectl get secret -ojsonpath={.metadata.labels}":           "",
+		"kubectl get secret -o jsonpath={.metadata.annotations}":     "reveal",
+		"kubectl get secret -o jsonpath={.metadata.name}{.data.a}":   "reveal",
+		"kubectl get secret -o jsonpath={range_.items[*]}{.metadata.name}{'\\n'}{end}":  "",
+		"kubectl get secret -o jsonpath={range_.items[*]}{.data}{end}":                  "reveal",
+		"kubectl get secret -o jsonpath={.metadata.name}{":                              "reveal",
+		"kubectl get secret -o jsonpath={..data}":                                       "reveal",
+		"kubectl get secret -o jsonpath={.metadata.name.{.data}}":                       "reveal",
+		"kubectl get secret -o jsonpath-as-json={.type}":                                "reveal",
+		"kubectl get secret -o go-template={{.metadata.name}}":                          "",
+		"kubectl get secret -o go-template={{.data}}":                                   "reveal",
+		"kubectl get secret -o go-template={{.metadata.name}}{{with_.data}}{{end}}":     "reveal",
+		"kubectl get secret -o custom-columns=NAME:.metadata.name,T:.type":              "",
+		"kubectl get secret -o custom-columns=NAME:.metadata.name,D:.data":              "reveal",
+		"kubectl get secret -o custom-columns-file=x":                                   "reveal",
+		"kubectl get secret --template {{.metadata.name}}":                              "reveal",
+		"kubectl get secrets,cm -o yaml":                                                "reveal",
+		"kubectl get cm,secret.v1 -o yaml":                                              "reveal",
+		"kubectl get cm/a secret/b -o yaml":                                             "reveal",
+		"kubectl get SECRET a -o yaml":                                                  "reveal",
+		"kubectl get secretstores -o yaml":                                              "",
+		"kubectl get pod secret -o yaml":                                                "",
+		"aws --endpoint-url http://localhost:4566 s3 rm s3://b/x":                       "",
+		"aws --endpoint-url=http://127.0.0.1:4566 sqs purge-queue":                      "",
+		"aws --endpoint-url http://localhost:4566 --endpoint https://a.example s3 rm x": "destroy",
+		"aws --endpoint-url http://localhost.example s3 rm s3://b/x":                    "destroy",
+		"aws --endpoint-url ? s3 rm s3://b/x":                                           "destroy",
+		"aws --endpoint-url http://localhost:4566 s3 mv . s3://b --recursive":           "destroy",
+		"aws --endpoint-url http://localhost:4566 configure export-credentials":         "reveal",
+		"terraform output -json":                                                        "reveal",
+		"terraform output -json vpc_id":                                                 "",
+		"terraform output -raw db_password":                                             "reveal",
+		"terraform output -raw vpc_id":                                                  "",
+		"terraform output":                                                              "",
 	} {
-		if got := strings.Join(effects(Find(run(text, ""))), " "); got != want {
+		if got := strings.Join(effects(Find(run(text, ""), nil)), " "); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
@@ -98,13 +141,52 @@ func TestFind(t *testing.T) {
 
 func TestTyped(t *testing.T) {
 	for code, want := range map[string]string{"GET a\nFLUSHALL\n": "destroy", "GET FLUSHALL": ""} {
-		if got := strings.Join(effects(Find(run("redis-cli", code))), " "); got != want {
+		if got := strings.Join(effects(Find(run("redis-cli", code), nil)), " "); got != want {
 			t.Errorf("%q: %q, want %q", code, got, want)
 		}
 	}
-	found := Find(run("psql", "\\c shop\nSELECT 1;\nDROP TABLE IF EXISTS users;\n"))
+	found := Find(run("psql", "\\c shop\nSELECT 1;\nDROP TABLE IF EXISTS users;\n"), nil)
 	if len(found) != 1 || found[0].Operation != "DROP TABLE" || found[0].Target != "users" || found[0].System != "postgresql" {
 		t.Errorf("%+v", found)
+	}
+}
+
+func TestScratch(t *testing.T) {
+	for text, want := range map[string]string{
+		"sqlite3 :memory: drop_table_x":                                                         "",
+		"sqlite3 -batch :memory: drop_table_x":                                                  "",
+		"sqlite3 /tmp/t.db drop_table_if_exists_a":                                              "",
+		"sqlite3 app.db drop_table_x":                                                           "destroy",
+		"sqlite3 -separator :memory: app.db drop_table_x":                                       "destroy",
+		"sqlite3 :memory: attach_'app.db'_as_a;_drop_table_a.x":                                 "destroy",
+		"sqlite3 :memory: -cmd .open_app.db drop_table_x":                                       "destroy",
+		"sqlite3 :memory: .open_app.db drop_table_x":                                            "destroy",
+		"sqlite3 -init x.sql :memory: drop_table_x":                                             "destroy",
+		"sqlite3 ? :memory: drop_table_x":                                                       "destroy",
+		"psql -c begin;create_temp_table_t(x_int);drop_table_t":                                 "",
+		"psql -c begin;create_temp_table_t(x_int);drop_table_t,u":                               "destroy",
+		"psql -c begin;create_temp_table_t(x_int);drop_table_s.t":                               "destroy",
+		"psql -c create_temp_table_t(x_int);drop_table_t":                                       "destroy",
+		"psql -c begin;create_table_t(x_int);drop_table_t":                                      "destroy",
+		"mysql -e begin;create_temporary_table_t(x_int);drop_table_t":                           "destroy",
+		"psql -v ON·ERROR·ROLLBACK=on -c begin;create_temp_table_t(x_int);drop_table_t":         "destroy",
+		"psql -c begin;create_temp_table_t(x_int);drop_table_if_exists_t;drop_table_t":          "destroy",
+		"psql -c begin;create_temp_table_t(x_int);rollback;drop_table_t":                        "destroy",
+		"psql -c begin;create_temp_table_t(x_int);alter_table_t_rename_to_u;drop_table_t":       "destroy",
+		"psql -c begin;create_temp_table_t(x_int);select_set·config('a','b',true);drop_table_t": "destroy",
+		"psql -c begin;create_temp_table_t(x_int);set_search_path=public,pg_temp;drop_table_t":  "destroy",
+	} {
+		c := run(text, "")
+		if got := strings.Join(effects(Find(c, func(file string) bool { return strings.HasPrefix(file, "/tmp/") })), " "); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	code := "BEGIN;\nCREATE TEMP TABLE t(x int);\nDROP TABLE t;\nROLLBACK;\n"
+	if got := Find(run("psql -d app", code), nil); got != nil {
+		t.Errorf("%+v", got)
+	}
+	if got := Find(run("psql", "\\set ON_ERROR_ROLLBACK on\n"+code), nil); len(got) != 1 {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -114,7 +196,7 @@ func TestTable(t *testing.T) {
 	for i, l := range strings.Split(table, "\n") {
 		head, system, is := strings.Cut(l, " = ")
 		switch {
-		case l == "" || l[0] == '#' || l[0] == '.' || strings.HasPrefix(l, "answer "):
+		case l == "" || l[0] == '#' || l[0] == '.' || strings.HasPrefix(l, "answer "), strings.HasPrefix(l, "at "):
 		case l[0] == '@':
 			if !is || strings.TrimSpace(system) == "" {
 				t.Errorf("line %d: %q names no system", i+1, l)
@@ -143,10 +225,10 @@ func TestTable(t *testing.T) {
 
 func TestBounded(t *testing.T) {
 	long := "kubectl" + strings.Repeat(" --x", 5000) + " delete"
-	if got := effects(Find(run(long, ""))); len(got) != 1 {
+	if got := effects(Find(run(long, ""), nil)); len(got) != 1 {
 		t.Errorf("%v", got)
 	}
-	if got := Find(run("psql", strings.Repeat("DROP TABLE a;", 1000))); len(got) != most {
+	if got := Find(run("psql", strings.Repeat("DROP TABLE a;", 1000)), nil); len(got) != most {
 		t.Errorf("%d", len(got))
 	}
 }
@@ -156,7 +238,7 @@ func FuzzFind(f *testing.F) {
 	f.Add("http DELETE :x", "\\")
 	f.Fuzz(func(t *testing.T, text, code string) {
 		if len(strings.Fields(text)) > 0 && len(text) < 1000 {
-			Find(run(text, code))
+			Find(run(text, code), nil)
 		}
 	})
 }
@@ -164,6 +246,6 @@ func FuzzFind(f *testing.F) {
 func BenchmarkNone(b *testing.B) {
 	c := run("go test ./...", "")
 	for b.Loop() {
-		Find(c)
+		Find(c, nil)
 	}
 }

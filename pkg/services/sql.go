@@ -44,12 +44,17 @@ func clientNamed(name string) (client, bool) {
 }
 
 // statements returns the effects of the statements given to a database client.
-func statements(c *record.Command, name string, argv []*string) (found []record.Service) {
+func statements(c *record.Command, name string, argv []*string, worthless func(file string) bool) (found []record.Service) {
 	of, ok := clientNamed(name)
 	if !ok {
 		return nil
 	}
-	for _, text := range of.texts(argv, c.Code) {
+	texts := of.texts(argv, c.Code)
+	if name == "sqlite3" && scratch(argv, texts, worthless) {
+		return nil
+	}
+	for _, text := range texts {
+		temporary, atomic := temporaries{}, name == "psql" && !rollsBack(argv, text)
 		if len(found) >= most {
 			break
 		}
@@ -58,6 +63,9 @@ func statements(c *record.Command, name string, argv []*string) (found []record.
 			continue
 		}
 		for _, s := range split(lex(text, false)) {
+			if temporary.drops(s) && atomic {
+				continue
+			}
 			if effect, operation, target := judge(s); effect != "" && len(found) < most {
 				found = append(found, made(of.system, effect, operation, target))
 			}

@@ -2,6 +2,7 @@ package services
 
 import (
 	_ "embed"
+	"net/url"
 	"path"
 	"strings"
 
@@ -23,6 +24,8 @@ type entry struct {
 	flags  []string
 	answer string // the option that has the effect of a "yes" on standard input; "" for none
 	lines  []line
+	at     string // the option that names the address of the service; "" for none
+	always int    // the number of lines that count wherever the service is
 }
 
 // block finds a program in the table. It parses only that block.
@@ -86,6 +89,8 @@ func read(system, text string) entry {
 			c.flags = append(c.flags, words[1:]...)
 		case words[0] == "answer":
 			c.answer = words[1]
+		case words[0] == "at":
+			c.at, c.always = words[1], len(c.lines)
 		default:
 			c.lines = append(c.lines, line{words[0], words[1:]})
 		}
@@ -135,6 +140,8 @@ func (l *line) match(w words) (operation []string, rest int, ok bool) {
 			ok = !w.option(p[1:])
 		case p[0] == '@':
 			ok = w.somewhere(p[1:])
+		case p == "?data":
+			ok = w.showsData()
 		default:
 			verbs = append(verbs, p)
 			continue
@@ -189,9 +196,17 @@ func (w words) step(reach []uint32, i, v int, verb string) {
 	switch {
 	case verb == "**":
 		reach[i+1] |= 1 << v
-	case w.argv[i] != nil && verb != "$" && anyGlob(verb, w.text(i)):
+	case w.argv[i] != nil && verb != "$" && takes(verb, w.text(i)):
 		reach[i+1] |= 1 << (v + 1)
 	}
+}
+
+// takes reports whether a word is one that a verb of a pattern names.
+func takes(verb, word string) bool {
+	if kinds, ok := strings.CutPrefix(verb, "~"); ok {
+		return names(kinds, word)
+	}
+	return anyGlob(verb, word)
 }
 
 // said returns the actual words that the verbs matched, for the reader.
@@ -202,7 +217,7 @@ func (w words) said(verbs []string) (out []string) {
 			continue
 		}
 		for i := at; i < len(w.argv); i++ {
-			if !w.isOption(i) && w.argv[i] != nil && anyGlob(v, w.text(i)) {
+			if !w.isOption(i) && w.argv[i] != nil && takes(v, w.text(i)) {
 				out, at = append(out, w.text(i)), i+1
 				break
 			}
@@ -235,6 +250,26 @@ func (w words) option(alternatives string) bool {
 		}
 	}
 	return false
+}
+
+// here reports whether an option that names the address of a service is given, and names this
+// machine each time. The option may be abbreviated.
+func (w words) here(option string) bool {
+	found := false
+	for i := range w.argv {
+		name, value, attached := strings.Cut(w.text(i), "=")
+		if len(name) < len("--x") || !strings.HasPrefix(option, name) {
+			continue
+		}
+		if !attached && i+1 < len(w.argv) {
+			value = w.text(i + 1)
+		}
+		if u, err := url.Parse(value); err != nil || !local(u.Hostname()) {
+			return false
+		}
+		found = true
+	}
+	return found
 }
 
 func (w words) given(name string, i int, valued bool) (bool, string) {
