@@ -167,7 +167,7 @@ var constants = map[string]map[string]string{
 
 // traits are what may be true of a program as a whole. An entry names them sorted.
 var traits = identifiers("trait", "companion compose deleter filter inert lister lister-if-asked loads-environment names-only own-language pager relay "+
-	"relay-always relay-expression statements")
+	"relay-always relay-expression shows-input shows-words statements")
 
 // identifiers are words that are constants in Go, with a prefix.
 func identifiers(prefix, words string) map[string]string {

@@ -8,10 +8,20 @@ import (
 	"ethos/pkg/services"
 )
 
-// services lists what the commands do to services.
+// maxShown limits the secrets that are reported for one command.
+const maxShown = 8
+
+// services lists what the commands do to services, and the secrets of the environment that they print.
 func (w *work) services() (found []record.Service) {
 	for i := range w.shell.Commands {
 		found = append(found, services.Find(&w.shell.Commands[i], w.worthless)...)
+	}
+	for _, a := range w.analyses {
+		for _, s := range a.Shown {
+			for _, name := range s.Variables[:min(len(s.Variables), maxShown)] {
+				found = append(found, services.Shown(a.Shell.Commands[s.Command].Name, name))
+			}
+		}
 	}
 	return found
 }

@@ -166,6 +166,11 @@ func first(system string, lines []line, w words) (record.Service, bool) {
 	return record.Service{}, false
 }
 
+// Shown returns the effect of a command that prints a secret of the environment, or records it.
+func Shown(command, variable string) record.Service {
+	return made("environment", Reveal, command, variable)
+}
+
 // target returns the next word that is not an option.
 func (w words) target(from int) string {
 	for i := from; i < len(w.argv); i++ {

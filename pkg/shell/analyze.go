@@ -36,9 +36,16 @@ type Analysis struct {
 	// Replaced is parallel to Shell.Commands: the files that the command's standard output replaces,
 	// as absolute paths. One whose name is not known is as it is written: "$f", with the quotes.
 	Replaced [][]string
+	Shown    []Shown
 	Reads    []string // parallel to Shell.Reads: the absolute path with its ".." kept; "" if unknown
 	Writes   []string // parallel to Shell.Writes, likewise
 	Ethos    []EthosCall
+}
+
+// Shown is a command that shows secrets of the environment to its caller.
+type Shown struct {
+	Command   int      // its index in Shell.Commands
+	Variables []string // whose secrets they are
 }
 
 // Analyze reads script as sh -c would run it. The dialect is bash; commands that only a POSIX shell

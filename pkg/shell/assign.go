@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -44,7 +45,7 @@ func (c *walker) assigned(as *syntax.Assign, old []alt) []alt {
 	}
 	var alts []alt
 	c.eachAssigned(as.Value, func(f field) {
-		x := alt{text: f.text, dyn: f.dyn}
+		x := alt{text: f.text, dyn: f.dyn, secret: f.secret}
 		for _, o := range old {
 			alts = addAlt(alts, given(o, x, as.Append))
 		}
@@ -65,6 +66,7 @@ func given(o, x alt, add bool) alt {
 		return x
 	}
 	o.text += x.text
+	o.secret = cmp.Or(o.secret, x.secret)
 	o.dyn = o.dyn || x.dyn
 	o.unset = false
 	if len(o.text) > maxValue {

@@ -46,12 +46,13 @@ type found struct {
 	input   string
 	ethos   *ethosargs.Call
 	cleared bool
-	asks    bool // it reads typed input into variables
+	shows   []string // the variables whose secrets it prints
+	asks    bool     // it reads typed input into variables
 }
 
 // emit lists a command, unless the same one was already found at this position.
 func (c *walker) emit(inv invocation, name string) {
-	f := found{offset: inv.fields[0].at(0), stage: c.stage, cwd: c.cwd(inv), out: c.replaced, input: c.inputOf(inv), ethos: ethosCall(name, inv.fields), cleared: inv.cleared, asks: c.typedVariables(inv, name)}
+	f := found{offset: inv.fields[0].at(0), stage: c.stage, cwd: c.cwd(inv), out: c.replaced, input: c.inputOf(inv), ethos: ethosCall(name, inv.fields), cleared: inv.cleared, asks: c.typedVariables(inv, name), shows: c.shows(inv, name)}
 	f.Command = record.Command{
 		Name: name, Path: inv.fields[0].text, Argv: argv(inv.fields), Raw: inv.raw,
 		Wrappers: inv.allWrappers(c), Within: c.within.list(), Depth: c.depth, Background: c.background,
@@ -72,6 +73,9 @@ func (c *walker) emit(inv invocation, name string) {
 		c.ethosFiles(inv, f.ethos)
 	}
 	c.stage.add(name)
+	if c.kept && c.stage != nil {
+		c.stage.pipe.kept[c.stage.index] = true
+	}
 }
 
 func (c *walker) noteRisks(cmd *record.Command) {
@@ -98,6 +102,9 @@ func (a *analysis) add(f found) bool {
 	for _, i := range a.byOffset[f.offset] {
 		if old := &a.commands[i]; same(old, &f) && (old.cwd == f.cwd || f.cwd == "") {
 			old.cwd = f.cwd
+			if len(old.shows) == 0 {
+				old.shows, old.stage = f.shows, f.stage
+			}
 			return false
 		}
 	}
@@ -213,6 +220,9 @@ func (a *analysis) result() Analysis {
 		out.Shell.Commands = append(out.Shell.Commands, f.Command)
 		out.Cwds, out.Partial = append(out.Cwds, f.cwd), append(out.Partial, f.partial)
 		out.Replaced = append(out.Replaced, f.out)
+		if len(f.shows) > 0 && f.shown() {
+			out.Shown = append(out.Shown, Shown{i, f.shows})
+		}
 	}
 	out.Ethos = a.ethosCalls(&out.Shell)
 	out.Shell.Reads, out.Reads = paths(a.reads)

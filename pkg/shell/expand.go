@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -261,6 +262,7 @@ func (x *expander) command(s *syntax.CmdSubst, quoted bool) {
 	before := x.e.c.possible
 	f, known := x.e.c.printed(s.Stmts)
 	text, ok := f.text, known && !f.dyn
+	x.b.f.secret = cmp.Or(x.b.f.secret, f.secret)
 	if known && f.dyn && x.e.c.possible > before {
 		i, chosen := x.e.choose("$("+strconv.Itoa(x.e.c.src.at(int(s.Left.Offset()))), 2)
 		ok = chosen && i == 0

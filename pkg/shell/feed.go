@@ -143,7 +143,7 @@ func untabbed(f field) field {
 		at += end
 	}
 	out := b.take()
-	out.dyn = f.dyn
+	out.dyn, out.secret = f.dyn, f.secret
 	return out
 }
 

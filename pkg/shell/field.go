@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -16,6 +17,7 @@ type field struct {
 	tail   int           // number of bytes at the end of text that are static although the word is not
 	many   bool          // may become any number of words, or none
 	alien  bool          // comes from an input of which nothing is known
+	secret string        // the variable whose secret is in it; "" for none
 	runs   runs          // where text comes from; nil if it is one stretch that begins at offset
 	offset int           // in the outermost script
 	sub    *substitution // set if the whole word is <( ) or >( )
@@ -150,6 +152,7 @@ func (b *fieldBuilder) field(f field) {
 		}
 	}
 	b.f.dyn = b.f.dyn || f.dyn
+	b.f.secret = cmp.Or(b.f.secret, f.secret)
 }
 
 // take returns the word and resets the builder.

@@ -9,6 +9,9 @@ import (
 // param appends the value of a parameter expansion.
 func (x *expander) param(pe *syntax.ParamExp, quoted bool) {
 	x.b.f.alien = x.b.f.alien || x.e.c.alienParam(pe)
+	if x.b.f.secret == "" {
+		x.b.f.secret = x.e.c.secretParam(pe)
+	}
 	if pe.Param != nil && isList(pe) && plainParam(pe) {
 		x.list(pe, quoted)
 		return

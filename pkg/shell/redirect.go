@@ -27,8 +27,30 @@ func (c *walker) redirected(redirs []*syntax.Redirect) *walker {
 			in.stdin = f
 		}
 		in.replaced = append(in.replaced, replaced...)
+		in.kept = keeps(r, in.kept)
 	}
 	return &in
+}
+
+// keeps reports whether standard output goes into a file after a redirection, and not to a device on
+// which the caller sees it.
+func keeps(r *syntax.Redirect, before bool) bool {
+	switch r.Op {
+	case syntax.RdrAll, syntax.AppAll:
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.AppClob, syntax.DplOut:
+		if r.N != nil && r.N.Value != "1" {
+			return before
+		}
+	default:
+		return before
+	}
+	switch name := r.Word.Lit(); {
+	case r.Op == syntax.DplOut && strings.Trim(name, "0123456789-") == "":
+		return false
+	case name == "/dev/stdout" || name == "/dev/fd/1":
+		return before
+	}
+	return !strings.HasPrefix(r.Word.Lit(), "/dev/") || r.Word.Lit() == "/dev/null"
 }
 
 // redirect records one redirection. It returns the new standard input if that changes, and

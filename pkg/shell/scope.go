@@ -4,13 +4,14 @@ import "mvdan.cc/sh/v3/syntax"
 
 // alt is one value a variable may have.
 type alt struct {
-	text  string
-	list  []string // the elements of an array
-	array bool
-	dyn   bool // not known: text, if any, is only a possible value
-	unset bool
-	glob  bool         // a pattern that stands for file names: dyn too
-	word  *syntax.Word // of ${v:-word}: it replaces the value
+	text   string
+	list   []string // the elements of an array
+	array  bool
+	dyn    bool // not known: text, if any, is only a possible value
+	unset  bool
+	glob   bool         // a pattern that stands for file names: dyn too
+	secret string       // the variable whose secret is in it
+	word   *syntax.Word // of ${v:-word}: it replaces the value
 }
 
 // variable has every value that a variable may have at one point of the script.

@@ -36,6 +36,8 @@ const (
 	traitRelay
 	traitRelayAlways
 	traitRelayExpression
+	traitShowsInput
+	traitShowsWords
 	traitStatements
 )
 

@@ -212,7 +212,7 @@ func (c *walker) operand(s *scope, stmt *syntax.Stmt) {
 // (lastpipe, zsh, ksh).
 func (c *walker) pipeline(b *syntax.BinaryCmd) {
 	stmts, _ := spine(b)
-	pipe := &pipeline{names: make([][]string, len(stmts)), unseen: make([]bool, len(stmts))}
+	pipe := &pipeline{names: make([][]string, len(stmts)), unseen: make([]bool, len(stmts)), kept: make([]bool, len(stmts))}
 	var before *walker
 	for i, s := range stmts {
 		if !c.spend(costStatement) {

@@ -12,6 +12,7 @@ type walker struct {
 	stdin      feed
 	ownInput   bool     // stdin is of a redirection of this simple command: nobody has read of it
 	replaced   []string // the files that standard output replaces: see [Analysis.Replaced]
+	kept       bool     // standard output goes into a file
 	via        []string // wrappers around this position: time { … }, sudo sh -c
 	depth      int      // how often code was parsed again
 	nest       int      // nesting of every kind
@@ -118,6 +119,7 @@ func (c *walker) finish() {
 // pipeline has the names of the commands in each of its stages.
 type pipeline struct {
 	names  [][]string
+	kept   []bool // by stage: a command in it writes into a file
 	unseen []bool // by stage: a command writes into it that is not listed there
 }
 
