@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -25,6 +26,7 @@ type terminal struct {
 	file  *os.File // nil if there is no terminal to share
 	ours  int      // this process's group
 	group int      // the command's group, in this process's PID namespace
+	taken bool     // a terminal among the streams was exclusive before
 }
 
 // console is the path inside of the terminal of the command's streams; its own name belongs
@@ -77,6 +79,7 @@ func (t *terminal) Steps(at Phase, p *Program) {
 // standard output is the terminal. A command whose output goes elsewhere gets the terminal
 // when it first asks for it, because until then a pager further down the pipe may use it.
 func (t *terminal) Begin(pid int) error {
+	t.taken = slices.ContainsFunc(t.Streams[:], exclusive)
 	if t.Plan.NewSession {
 		return nil
 	}
@@ -225,8 +228,20 @@ func stopSelf() {
 	_ = unix.Tgkill(own, unix.Gettid(), unix.SIGSTOP) // signalling oneself is always permitted
 }
 
-// End takes the terminal back if the command still has it.
+// exclusive reports whether nobody but root can open the terminal of a stream: TIOCEXCL,
+// ioctl_tty(2).
+func exclusive(fd int) bool {
+	is, err := unix.IoctlGetInt(fd, unix.TIOCGEXCL)
+	return err == nil && is != 0
+}
+
+// End takes the terminal back if the command still has it, and lets others open it again.
 func (t *terminal) End() {
+	for _, fd := range t.Streams {
+		if !t.taken && exclusive(fd) {
+			_ = unix.IoctlSetInt(fd, unix.TIOCNXCL, 0) // it may have hung up
+		}
+	}
 	if t.file == nil {
 		return
 	}
