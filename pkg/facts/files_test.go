@@ -52,6 +52,8 @@ func TestProtected(t *testing.T) {
 		"/home/u/site/.gemini/settings.json":       "agent-settings",
 		"/home/u/site/.vscode/settings.json":       "agent-settings",
 		"/home/u/site/.opencode/plugin/ethos.ts":   "agent-settings",
+		"/home/u/site/.opencode/tools/x.ts":        "agent-settings",
+		"/home/u/site/.cursor/worktrees.json":      "agent-settings",
 		"/home/u/site/sub/.idea/workspace.xml":     "agent-settings",
 		"/home/u/site/.agents/skills/x/SKILL.md":   "agent-settings",
 		"/home/u/site/.github/hooks/pre.json":      "agent-settings",
