@@ -3,8 +3,12 @@ package control
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
+	"ethos/pkg/gitargs"
+	"ethos/pkg/gitrepo"
 	"ethos/pkg/printable"
 	"ethos/pkg/protected"
 	"ethos/pkg/record"
@@ -23,7 +27,32 @@ func scopeOf(home string, getenv func(string) string) quarantine.Scope {
 		Home: home, Settings: protected.Single(), Runs: protected.RunsBelow, Kept: plan.EthosDir,
 		Make:   func(in *os.Root, name string) error { return statedir.MakeDir(getenv, in, name) },
 		Memory: func(root string) string { return plan.ScanMemory(getenv, root) },
+		Person: personal(home),
 	}
+}
+
+// personal returns the settings of the person's own git configuration that name a place in
+// whichever work tree git is used in, such as core.hooksPath = .githooks.
+func personal(home string) (list []gitrepo.Entry) {
+	inTree := func(word string) bool { return word != "" && !strings.ContainsAny(word[:1], "/~") }
+	for _, file := range plan.UserGit(home) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // git cannot read it either
+		}
+		_ = gitrepo.ParseConfig(file, text, func(e gitrepo.Entry) error {
+			program := func(word string) bool { return strings.Contains(word, "/") && inTree(strings.Trim(word, "\"';&|()")) }
+			switch {
+			case e.Key == "core.hookspath" && inTree(e.Value):
+			case gitargs.Executes(e.Key, e.Value) && slices.ContainsFunc(strings.Fields(strings.TrimPrefix(e.Value, "!")), program):
+			default:
+				return nil
+			}
+			list = append(list, e)
+			return nil
+		})
+	}
+	return list
 }
 
 // denials converts findings into denials for the evidence.

@@ -204,8 +204,16 @@ func (b *builder) protectAll(root string) error {
 }
 
 // userGit returns the git configuration files that apply to every work tree.
-func (b *builder) userGit() []string {
-	return append(b.inHome([]string{".gitconfig", ".config/git/config"}), "/etc/gitconfig")
+func (b *builder) userGit() []string { return UserGit(b.home) }
+
+// UserGit returns the git configuration files that apply to every work tree of a person, whose home
+// may be "".
+func UserGit(home string) []string {
+	files := []string{"/etc/gitconfig"}
+	if home != "" {
+		files = append(files, filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config/git/config"))
+	}
+	return files
 }
 
 // protectAround protects what lies in a writable root but applies to the work tree around

@@ -79,6 +79,11 @@ func (s *Session) gitDir(c candidate) {
 	for _, e := range dir.entries {
 		g.entry("", dir, e)
 	}
+	if filepath.Base(g.path) == ".git" {
+		for _, e := range g.scope.Person {
+			g.follow("", e)
+		}
+	}
 }
 
 // entry checks one entry of a git directory, or of a part of it.

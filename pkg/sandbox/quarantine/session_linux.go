@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/gitrepo"
 	"ethos/pkg/sandbox/treescan"
 )
 
@@ -21,6 +22,9 @@ type Scope struct {
 	Roots    []string               // directories that the command can write to, none inside another
 	Writable func(path string) bool // reports whether the command could change a path; nil: everything in the roots
 	Home     string                 // the user's home, for "~/" in a configuration; may be ""
+	// Person lists settings of the person's own git configuration that apply in
+	// every repository and name a path relative to its work tree.
+	Person []gitrepo.Entry
 	// Settings lists names of files and directories, anywhere in the roots,
 	// that decide what runs outside or under which policy.
 	Settings []string
