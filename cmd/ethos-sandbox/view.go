@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -209,14 +208,7 @@ func ask(sys *cli.System) string {
 // and makes text visible again. It reports whether this succeeded.
 func alone(sys *cli.System) bool {
 	f, ok := sys.Stdin.(*os.File)
-	if !ok || cli.DiscardTyped(f) != nil {
-		return false
-	}
-	if cli.IsTerminal(sys.Stderr) {
-		const normal = "\x1b[0m\x1b[?47l" // attributes and screen: ECMA-48, SGR; xterm
-		io.WriteString(sys.Stderr, normal)
-	}
-	return true
+	return ok && cli.DiscardTyped(f) == nil && cli.ShowText(sys.Stderr) == nil
 }
 
 // applyAll applies everything, and removes the view if nothing is left in it.

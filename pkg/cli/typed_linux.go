@@ -14,6 +14,17 @@ func DiscardTyped(terminal *os.File) error {
 	return unix.IoctlSetInt(int(terminal.Fd()), unix.TCFLSH, unix.TCIFLUSH)
 }
 
+// ShowText makes a terminal show text that is written next, whatever another program has
+// made of it: normal attributes (SGR, ECMA-48) on the normal screen (xterm). It does
+// nothing to what is no terminal.
+func ShowText(w io.Writer) error {
+	if !IsTerminal(w) {
+		return nil
+	}
+	_, err := io.WriteString(w, "\x1b[0m\x1b[?47l")
+	return err
+}
+
 // readWriteNull reports whether f is the null device, opened for reading and
 // writing: null(4), fcntl(2).
 func readWriteNull(f *os.File) bool {

@@ -2605,7 +2605,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "secrets.print", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "runs(shell, \"gh\", [\"auth\", \"token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-access-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-identity-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"application-default\", \"print-access-token\"]) || runs(shell, \"aws\", [\"configure\", \"export-credentials\"]) || runs(shell, \"aws\", [\"sts\", \"get-session-token\"]) || runs(shell, \"az\", [\"account\", \"get-access-token\"]) || runs(shell, \"security\", [\"find-generic-password\"]) || runs(shell, \"security\", [\"find-internet-password\"]) || runs(shell, \"security\", [\"dump-keychain\"]) || runs(shell, \"secret-tool\", [\"lookup\"]) || runs(shell, \"kubectl\", [\"config\", \"view\", \"--raw\"]) || runs(shell, \"vault\", [\"print\", \"token\"]) || runs(shell, \"op\", [\"read\"]) || runs(shell, \"heroku\", [\"auth:token\"]) || services.exists(s, s.effect == \"reveal\") || shell.commands.exists(c, c.name == \"printenv\" && c.argv.exists(a, a.matches(\"(?i)(token|secret|passw|api_?key|private_key|credential)\"))\n  || c.name in [\"jq\", \"gojq\", \"jaq\"] && c.argv.exists(a, a.matches(\"(^|[^.A-Za-z_])(env|\\\\$ENV)(\\\\.|\\\\[\\\")[A-Z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|ACCESS_KEY)($|[^A-Za-z_])\"))\n  || c.argv.exists(a, a in [\"-p\", \"-pe\", \"--print\"]) && c.code.matches(\"^ *process\\\\.env[.\\\\[]['\\\"]?[A-Z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|ACCESS_KEY)['\\\"]?\\\\]? *;?$\")\n  || c.code.matches(\"(\\\\b(print|puts|p|say|echo|print_r|var_dump|pprint|inspect)|console\\\\.[a-z]+|stdout\\\\.write)( *\\\\( *| +)(((process|Bun)\\\\.env\\\\.|(process\\\\.env|os\\\\.environ|ENV|\\\\$_ENV)\\\\[['\\\"]|\\\\$ENV\\\\{['\\\"]?)[A-Z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|ACCESS_KEY)(['\\\"]?[\\\\]}])?|(Deno\\\\.env\\\\.get|os\\\\.environ\\\\.get|getenv|os\\\\.getenv|ENV\\\\.fetch)\\\\(['\\\"][A-Z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|ACCESS_KEY)['\\\"](,[^()]*)?\\\\)) *($|[);,\\n]|\\\\|\\\\||\\\\?\\\\?|or )\"))\n|| shell.commands.exists(c, c.name == \"gpg\" && option(c, \"\", [\"export-secret-keys\", \"export-secret-subkeys\"])) || shell.commands.exists(c, c.name in [\"ssh-add\"] && option(c, \"L\", []) && size(c.piped_to) > 0)",
+			When:      "runs(shell, \"gh\", [\"auth\", \"token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-access-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"print-identity-token\"]) || runs(shell, \"gcloud\", [\"auth\", \"application-default\", \"print-access-token\"]) || runs(shell, \"aws\", [\"configure\", \"export-credentials\"]) || runs(shell, \"aws\", [\"sts\", \"get-session-token\"]) || runs(shell, \"az\", [\"account\", \"get-access-token\"]) || runs(shell, \"security\", [\"find-generic-password\"]) || runs(shell, \"security\", [\"find-internet-password\"]) || runs(shell, \"security\", [\"dump-keychain\"]) || runs(shell, \"secret-tool\", [\"lookup\"]) || runs(shell, \"kubectl\", [\"config\", \"view\", \"--raw\"]) || runs(shell, \"vault\", [\"print\", \"token\"]) || runs(shell, \"op\", [\"read\"]) || runs(shell, \"heroku\", [\"auth:token\"]) || services.exists(s, s.effect == \"reveal\") || shell.commands.exists(c, c.name == \"printenv\" && c.argv.exists(a, a.matches(\"(?i)(token|secret|passw|api_?key|private_key|credential)\"))\n  || c.name in [\"jq\", \"gojq\", \"jaq\"] && c.argv.exists(a, a.matches(\"(^|[^.A-Za-z_])(env|\\\\$ENV)(\\\\.|\\\\[\\\")[A-Z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|ACCESS_KEY)($|[^A-Za-z_])\"))\n  || c.argv.exists(a, a in [\"-p\", \"-pe\", \"--print\"]) && c.code.matches(\"^ *process\\\\.env[.\\\\[]['\\\"]?[A-Z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|ACCESS_KEY)['\\\"]?\\\\]? *;?$\")\n  || c.code != \"\" && c.code.matches(\"(\\\\b(print|puts|p|say|echo|print_r|var_dump|pprint|inspect)|console\\\\.[a-z]+|stdout\\\\.write)( *\\\\( *| +)(((process|Bun)\\\\.env\\\\.|(process\\\\.env|os\\\\.environ|ENV|\\\\$_ENV)\\\\[['\\\"]|\\\\$ENV\\\\{['\\\"]?)[A-Z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|ACCESS_KEY)(['\\\"]?[\\\\]}])?|(Deno\\\\.env\\\\.get|os\\\\.environ\\\\.get|getenv|os\\\\.getenv|ENV\\\\.fetch)\\\\(['\\\"][A-Z_]*(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|ACCESS_KEY)['\\\"](,[^()]*)?\\\\)) *($|[);,\\n]|\\\\|\\\\||\\\\?\\\\?|or )\"))\n|| shell.commands.exists(c, c.name == \"gpg\" && option(c, \"\", [\"export-secret-keys\", \"export-secret-subkeys\"])) || shell.commands.exists(c, c.name in [\"ssh-add\"] && option(c, \"L\", []) && size(c.piped_to) > 0)",
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
@@ -2687,7 +2687,32 @@ var shippedPolicies = []shippedPolicy{
 				need{op: someValue, fact: 25 /* services */},
 				need{op: equals, fact: 26 /* Service.effect */, value: "reveal"},
 			}},
-			need{op: someValue, fact: 19 /* Shell.commands */},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: all, of: []need{
+						need{op: equals, fact: 31 /* Command.name */, value: "printenv"},
+						need{op: someValue, fact: 39 /* Command.argv */},
+					}},
+					need{op: all, of: []need{
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 31 /* Command.name */, value: "jq"},
+							need{op: equals, fact: 31 /* Command.name */, value: "gojq"},
+							need{op: equals, fact: 31 /* Command.name */, value: "jaq"},
+						}},
+						need{op: someValue, fact: 39 /* Command.argv */},
+					}},
+					need{op: all, of: []need{
+						need{op: someValue, fact: 39 /* Command.argv */},
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 39 /* Command.argv */, value: "-p"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "-pe"},
+							need{op: equals, fact: 39 /* Command.argv */, value: "--print"},
+						}},
+					}},
+					need{op: differs, fact: 33 /* Command.code */},
+				}},
+			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "gpg"},
@@ -2699,8 +2724,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"services", "shell"},
-		digest: "942003bedec12e0cb9a01101699bc4135c2bdc29f2786b3a34d2fe74ad537e11",
-		from:   127201, to: 132085,
+		digest: "f6a315a02df1b97e6839632b351d7daea0277e5ec32286b51fdadebe092fc09c",
+		from:   127201, to: 132157,
 	},
 	{
 		policy: Policy{
@@ -2718,7 +2743,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   132085, to: 132318,
+		from:   132157, to: 132390,
 	},
 	{
 		policy: Policy{
@@ -2803,7 +2828,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   132318, to: 134478,
+		from:   132390, to: 134550,
 	},
 	{
 		policy: Policy{
@@ -2834,7 +2859,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   134478, to: 135572,
+		from:   134550, to: 135644,
 	},
 	{
 		policy: Policy{
@@ -2853,7 +2878,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   135572, to: 135985,
+		from:   135644, to: 136057,
 	},
 	{
 		policy: Policy{
@@ -2872,7 +2897,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   135985, to: 136399,
+		from:   136057, to: 136471,
 	},
 	{
 		policy: Policy{
@@ -2891,7 +2916,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   136399, to: 136811,
+		from:   136471, to: 136883,
 	},
 	{
 		policy: Policy{
@@ -2917,7 +2942,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   136811, to: 137756,
+		from:   136883, to: 137828,
 	},
 	{
 		policy: Policy{
@@ -2936,7 +2961,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   137756, to: 138172,
+		from:   137828, to: 138244,
 	},
 	{
 		policy: Policy{
@@ -2954,7 +2979,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   138172, to: 138422,
+		from:   138244, to: 138494,
 	},
 	{
 		policy: Policy{
@@ -3009,7 +3034,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-		from:   138422, to: 140151,
+		from:   138494, to: 140223,
 	},
 	{
 		policy: Policy{
@@ -3031,7 +3056,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   140151, to: 140630,
+		from:   140223, to: 140702,
 	},
 	{
 		policy: Policy{
@@ -3048,7 +3073,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   140630, to: 140904,
+		from:   140702, to: 140976,
 	},
 	{
 		policy: Policy{
@@ -3062,7 +3087,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   140904, to: 140970,
+		from:   140976, to: 141042,
 	},
 	{
 		policy: Policy{
@@ -3096,7 +3121,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   140970, to: 141630,
+		from:   141042, to: 141702,
 	},
 	{
 		policy: Policy{
@@ -3129,7 +3154,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   141630, to: 142209,
+		from:   141702, to: 142281,
 	},
 	{
 		policy: Policy{
@@ -3279,7 +3304,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   142209, to: 147849,
+		from:   142281, to: 147921,
 	},
 	{
 		policy: Policy{
@@ -3360,7 +3385,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   147849, to: 149907,
+		from:   147921, to: 149979,
 	},
 	{
 		policy: Policy{
@@ -3387,7 +3412,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   149907, to: 151161,
+		from:   149979, to: 151233,
 	},
 	{
 		policy: Policy{
@@ -3407,7 +3432,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   151161, to: 152696,
+		from:   151233, to: 152768,
 	},
 	{
 		policy: Policy{
@@ -3424,7 +3449,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   152696, to: 153239,
+		from:   152768, to: 153311,
 	},
 	{
 		policy: Policy{
@@ -3463,7 +3488,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   153239, to: 154483,
+		from:   153311, to: 154555,
 	},
 	{
 		policy: Policy{
@@ -3480,7 +3505,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   154483, to: 154706,
+		from:   154555, to: 154778,
 	},
 	{
 		policy: Policy{
@@ -3497,7 +3522,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   154706, to: 155010,
+		from:   154778, to: 155082,
 	},
 	{
 		policy: Policy{
@@ -3518,7 +3543,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   155010, to: 155434,
+		from:   155082, to: 155506,
 	},
 	{
 		policy: Policy{
@@ -3553,7 +3578,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   155434, to: 156445,
+		from:   155506, to: 156517,
 	},
 	{
 		policy: Policy{
@@ -3570,7 +3595,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   156445, to: 156673,
+		from:   156517, to: 156745,
 	},
 	{
 		policy: Policy{
@@ -3595,7 +3620,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   156673, to: 157171,
+		from:   156745, to: 157243,
 	},
 	{
 		policy: Policy{
@@ -3618,7 +3643,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   157171, to: 157637,
+		from:   157243, to: 157709,
 	},
 	{
 		policy: Policy{
@@ -3635,7 +3660,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   157637, to: 157878,
+		from:   157709, to: 157950,
 	},
 	{
 		policy: Policy{
@@ -3652,7 +3677,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   157878, to: 158104,
+		from:   157950, to: 158176,
 	},
 	{
 		policy: Policy{
@@ -3669,7 +3694,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   158104, to: 158338,
+		from:   158176, to: 158410,
 	},
 	{
 		policy: Policy{
@@ -3690,7 +3715,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   158338, to: 158653,
+		from:   158410, to: 158725,
 	},
 	{
 		policy: Policy{
@@ -3707,7 +3732,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   158653, to: 158866,
+		from:   158725, to: 158938,
 	},
 	{
 		policy: Policy{
@@ -3725,7 +3750,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   158866, to: 159150,
+		from:   158938, to: 159222,
 	},
 	{
 		policy: Policy{
@@ -3742,7 +3767,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   159150, to: 159388,
+		from:   159222, to: 159460,
 	},
 	{
 		policy: Policy{
@@ -3759,7 +3784,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   159388, to: 159625,
+		from:   159460, to: 159697,
 	},
 	{
 		policy: Policy{
@@ -3773,7 +3798,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   159625, to: 159680,
+		from:   159697, to: 159752,
 	},
 	{
 		policy: Policy{
@@ -3787,7 +3812,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   159680, to: 159741,
+		from:   159752, to: 159813,
 	},
 	{
 		policy: Policy{
@@ -3801,7 +3826,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   159741, to: 159800,
+		from:   159813, to: 159872,
 	},
 	{
 		policy: Policy{
@@ -3815,7 +3840,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   159800, to: 159956,
+		from:   159872, to: 160028,
 	},
 	{
 		policy: Policy{
@@ -3829,7 +3854,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   159956, to: 160027,
+		from:   160028, to: 160099,
 	},
 	{
 		policy: Policy{
@@ -3853,7 +3878,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   160027, to: 160349,
+		from:   160099, to: 160421,
 	},
 	{
 		policy: Policy{
@@ -3873,7 +3898,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   160349, to: 161884,
+		from:   160421, to: 161956,
 	},
 	{
 		policy: Policy{
@@ -3890,7 +3915,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   161884, to: 162427,
+		from:   161956, to: 162499,
 	},
 	{
 		policy: Policy{
@@ -3929,7 +3954,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   162427, to: 163671,
+		from:   162499, to: 163743,
 	},
 	{
 		policy: Policy{
@@ -3945,7 +3970,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   163671, to: 168889,
+		from:   163743, to: 168961,
 	},
 	{
 		policy: Policy{
@@ -3970,7 +3995,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   168889, to: 169413,
+		from:   168961, to: 169485,
 	},
 	{
 		policy: Policy{
@@ -3996,7 +4021,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   169413, to: 170027,
+		from:   169485, to: 170099,
 	},
 	{
 		policy: Policy{
@@ -4012,7 +4037,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   170027, to: 170032,
+		from:   170099, to: 170104,
 	},
 	{
 		policy: Policy{
@@ -4038,7 +4063,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "8e1f8f89d0b10a6655f77d6089bb55647f91be584b38f57d0f4562936b4c671c",
-		from:   170032, to: 171063,
+		from:   170104, to: 171135,
 	},
 	{
 		policy: Policy{
@@ -4071,7 +4096,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   171063, to: 171610,
+		from:   171135, to: 171682,
 	},
 	{
 		policy: Policy{
@@ -4087,7 +4112,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   171610, to: 171615,
+		from:   171682, to: 171687,
 	},
 	{
 		policy: Policy{
@@ -4103,7 +4128,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   171615, to: 172033,
+		from:   171687, to: 172105,
 	},
 	{
 		policy: Policy{
@@ -4122,7 +4147,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ab78063a9f2aad861dc92936d0807611c6b3c51285c0271fb9d4fffa97dac922",
-		from:   172033, to: 172372,
+		from:   172105, to: 172444,
 	},
 	{
 		policy: Policy{
@@ -4138,7 +4163,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   172372, to: 172877,
+		from:   172444, to: 172949,
 	},
 	{
 		policy: Policy{
@@ -4171,7 +4196,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   172877, to: 173424,
+		from:   172949, to: 173496,
 	},
 	{
 		policy: Policy{
@@ -4261,7 +4286,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   173424, to: 178282,
+		from:   173496, to: 178354,
 	},
 	{
 		policy: Policy{
@@ -4277,6 +4302,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   178282, to: 178287,
+		from:   178354, to: 178359,
 	},
 }

@@ -53,15 +53,15 @@ func Single() []string {
 	return list
 }
 
-// RunsBelow reports whether a path decides what an agent or ethos runs. rel is relative to the
+// Runs reports whether a path decides what an agent, an editor or ethos runs. rel is relative to the
 // directory that contains the protected name (".claude/hooks/x"), and an agent is assumed to start
-// in that directory. Editors do not count: they are not started in every directory of a tree, and
-// many published packages and repositories contain a .vscode or an .idea, which a command may
-// unpack or clone.
-func RunsBelow(rel string) bool {
+// in that directory. Editors count only at the root of a tree: they are not started in every
+// directory, and many published packages and repositories contain a .vscode or an .idea, which a
+// command may unpack or clone.
+func Runs(rel string, root bool) bool {
 	top, rest, below := strings.Cut(rel, "/")
 	for _, n := range names {
-		if !strings.EqualFold(n.Path, top) || n.Owner == Editor {
+		if !strings.EqualFold(n.Path, top) || n.Owner == Editor && !root {
 			continue
 		}
 		if !below || len(n.Files) == 0 {

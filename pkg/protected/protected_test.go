@@ -33,13 +33,18 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestRunsBelow(t *testing.T) {
+func TestRuns(t *testing.T) {
 	for rel, want := range map[string]bool{
 		".mcp.json": true, "REPO_CONFIG.yaml": true, ".claude": true, ".claude/settings.json": true, ".claude/Settings.Local.json": true, ".claude/hooks/a/b": true, ".codex/config.toml": true,
 		".claude/agents/reviewer.md": false, ".claude/hooks": false, ".vscode/tasks.json": false, ".idea/workspace.xml": false, "README.md": false, ".github/hooks/x": false,
 	} {
-		if got := RunsBelow(rel); got != want {
-			t.Errorf("RunsBelow(%q) = %v", rel, got)
+		if got := Runs(rel, false); got != want {
+			t.Errorf("Runs(%q, false) = %v", rel, got)
+		}
+	}
+	for rel, want := range map[string]bool{".vscode/tasks.json": true, ".vscode/readme": false, ".idea/workspace.xml": true, ".claude/hooks/a": true, "README.md": false} {
+		if got := Runs(rel, true); got != want {
+			t.Errorf("Runs(%q, true) = %v", rel, got)
 		}
 	}
 }

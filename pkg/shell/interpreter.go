@@ -66,8 +66,7 @@ func (c *walker) interpret(inv invocation, name string, kind interpreter) {
 	fed := in.kind != feedNone && run.stdin
 	switch {
 	case run.inline != nil:
-		inv.code = clipCode(run.inline)
-		inv.opaque = run.dynamic
+		inv.code, inv.opaque = clipCode(run.inline), run.dynamic
 		if run.dynamic {
 			c.lack(lackOpaque)
 			if run.inline[0].unseen() {

@@ -206,16 +206,6 @@ func (b *builder) protectAll(root string) error {
 // userGit returns the git configuration files that apply to every work tree.
 func (b *builder) userGit() []string { return UserGit(b.home) }
 
-// UserGit returns the git configuration files that apply to every work tree of a person, whose home
-// may be "".
-func UserGit(home string) []string {
-	files := []string{"/etc/gitconfig"}
-	if home != "" {
-		files = append(files, filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config/git/config"))
-	}
-	return files
-}
-
 // protectAround protects what lies in a writable root but applies to the work tree around
 // it, which is not writable as a whole: the targets of links among its settings, and the
 // files that its git configuration names.

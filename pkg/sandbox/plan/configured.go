@@ -113,6 +113,16 @@ func runs(section, variable string) bool {
 	return false
 }
 
+// UserGit returns the git configuration files that apply to every work tree of a person, whose home
+// may be "".
+func UserGit(home string) []string {
+	files := []string{"/etc/gitconfig"}
+	if home != "" {
+		files = append(files, filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config/git/config"))
+	}
+	return files
+}
+
 // gitPath makes a path of a configuration file absolute. dir is what it is relative to.
 func (b *builder) gitPath(dir, value string) string {
 	if rest, ok := strings.CutPrefix(value, "~/"); ok {

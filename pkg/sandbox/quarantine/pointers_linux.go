@@ -158,7 +158,7 @@ func (g *gitDir) named(base, value string) (target, bool) {
 // setting checks a file or directory whose name decides what runs outside. rel
 // is its path relative to the directory in which that name stands.
 func (s *Session) setting(t *tree, path, rel string, typ fs.FileMode) {
-	if typ != fs.ModeDir && s.scope.Runs != nil && !s.scope.Runs(rel) {
+	if typ != fs.ModeDir && s.scope.Runs != nil && !s.scope.Runs(rel, path == join(t.path, rel)) {
 		return
 	}
 	g := &gitDir{Session: s, tree: t, path: path}

@@ -100,7 +100,7 @@ func TestFilesOfOtherKinds(t *testing.T) {
 // an agent's directory runs nothing, is left.
 func TestHonestSettings(t *testing.T) {
 	w := newWorkspace(t)
-	w.Settings, w.Runs = protected.Single(), protected.RunsBelow
+	w.Settings, w.Runs = protected.Single(), protected.Runs
 	s := Begin(t.Context(), w.Scope)
 	defer s.Close()
 	w.sh(`mkdir -p node_modules/a/.vscode clone/.claude/agents clone/.claude/hooks; echo '{}' > node_modules/a/.vscode/settings.json

@@ -30,8 +30,8 @@ type Scope struct {
 	Settings []string
 	// Runs reports whether a file under one of the Settings names runs
 	// something. rel is its path relative to the directory in which the name
-	// stands. If Runs is nil, every such file does.
-	Runs func(rel string) bool
+	// stands, which is a root or one below. If Runs is nil, every such file does.
+	Runs func(rel string, root bool) bool
 	// Kept is the name of ethos's own directory in each root. Findings are
 	// moved to its subdirectory "quarantine".
 	Kept string
