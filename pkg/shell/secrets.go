@@ -6,9 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"ethos/pkg/gitargs"
 	"ethos/pkg/lazy"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // secretName reports whether a variable of the environment has a secret, by its name.
