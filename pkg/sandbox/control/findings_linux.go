@@ -36,9 +36,9 @@ func scopeOf(home string, getenv func(string) string) quarantine.Scope {
 func personal(home string) (list []gitrepo.Entry) {
 	inTree := func(word string) bool { return word != "" && !strings.ContainsAny(word[:1], "/~") }
 	for _, file := range plan.UserGit(home) {
-		text, err := os.ReadFile(file)
+		text, err := plan.HostFiles{}.ReadFile(file)
 		if err != nil {
-			continue // git cannot read it either
+			continue // the plan has refused a file that is too large
 		}
 		_ = gitrepo.ParseConfig(file, text, func(e gitrepo.Entry) error {
 			program := func(word string) bool { return strings.Contains(word, "/") && inTree(strings.Trim(word, "\"';&|()")) }

@@ -27,6 +27,7 @@ type Process struct {
 	first    atomic.Int32   // a pidfd of the first process inside, once it has reported; 0 without a launcher
 	init     atomic.Int32   // the same of init
 	notes    []Event        // to be reported first
+	stopping bool           // StopAll waits
 	file     *os.File       // the channel of a command of a spawner; see [newSpawned]
 	spares   sync.Mutex
 	spare    *Process // of a spawner: see [Process.Prepare]
@@ -106,7 +107,12 @@ func (p *Process) Next(deadline time.Time) (Event, error) {
 		}
 		return p.Next(deadline)
 	}
-	return p.event(m, oob[:oobn])
+	event, err := p.event(m, oob[:oobn])
+	if err == nil && event.Kind == stoppedAll && !p.stopping { // an answer that StopAll did not wait for
+		_ = p.Signal(syscall.SIGCONT) // it may have ended
+		return p.Next(deadline)
+	}
+	return event, err
 }
 
 // wait returns 0 if a message can be read, else Idle, Changed or Readable.
@@ -286,7 +292,8 @@ func (p *Process) StopAll(limit time.Duration) error {
 		return err
 	}
 	var later []Event
-	defer func() { p.notes = append(later, p.notes...) }()
+	p.stopping = true
+	defer func() { p.notes, p.stopping = append(later, p.notes...), false }()
 	for deadline := time.Now().Add(limit); ; {
 		event, err := p.Next(deadline)
 		switch {
