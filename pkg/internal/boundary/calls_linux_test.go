@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ethos/pkg/internal/probetest"
+	"ethos/pkg/internal/released"
 	"ethos/pkg/session/dial"
 	"ethos/pkg/shorttest"
 )
@@ -345,11 +346,7 @@ func TestCallsOfOthers(t *testing.T) {
 		"another mount namespace": {change: through("unshare", "--mount"), needs: []string{probetest.Root}},
 		"another PID namespace":   {change: through("unshare", "--pid", "--fork"), needs: []string{probetest.Root}},
 		"another program": {change: func(c *exec.Cmd) {
-			text, err := os.ReadFile(c.Path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(copied, text, 0o755); err != nil {
+			if err := released.Copy(copied, c.Path); err != nil {
 				t.Fatal(err)
 			}
 			c.Path = copied

@@ -58,13 +58,13 @@ func twice(t *testing.T, body func(t *testing.T)) {
 		}
 		t.Cleanup(func() { os.RemoveAll(dir) })
 		exe := filepath.Join(dir, "test")
-		copyFile(t, exe, "/proc/self/exe")
+		self, err := os.Executable()
 		mine := filepath.Join(dir, "src")
-		if err := errors.Join(os.Chmod(exe, 0o755), os.MkdirAll(filepath.Join(mine, "pkg/internal/escapes"), 0o755), os.Mkdir(filepath.Join(mine, "testdata"), 0o755), os.Chmod(dir, 0o777)); err != nil {
+		if err := errors.Join(err, released.Copy(exe, self), os.Chmod(exe, 0o755), os.MkdirAll(filepath.Join(mine, "pkg/internal/escapes"), 0o755), os.Mkdir(filepath.Join(mine, "testdata"), 0o755), os.Chmod(dir, 0o777)); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.Command("cp", "-r", casesDir, filepath.Join(mine, "testdata")).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
+		if err := released.Copy(filepath.Join(mine, "testdata"), casesDir); err != nil {
+			t.Fatal(err)
 		}
 		name, _, _ := strings.Cut(t.Name(), "/")
 		cmd := exec.Command(exe, "-test.run=^"+name+"$/^user$"+only(), "-test.v", "-test.count=1", fmt.Sprintf("-test.short=%t", testing.Short()))
@@ -104,15 +104,4 @@ func buildReleased(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return filepath.Join(dir, "ethos-sandbox")
-}
-
-func copyFile(t *testing.T, to, from string) {
-	t.Helper()
-	text, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, text, 0o755); err != nil {
-		t.Fatal(err)
-	}
 }

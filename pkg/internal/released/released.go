@@ -47,10 +47,15 @@ func Build(dir string, variables ...string) error {
 	if err := build(from); err != nil {
 		return err
 	}
-	// Another process copies: a fork of this one would keep a program open for writing,
-	// and execve(2) fails with ETXTBSY.
-	if out, err := exec.Command("cp", "-r", from+"/.", dir).CombinedOutput(); err != nil {
-		return fmt.Errorf("copy the programs: %w\n%s", err, out)
+	return Copy(dir, from+"/.")
+}
+
+// Copy copies a program, or a directory of programs, with cp(1). If this process
+// wrote it, a fork for another test could keep it open for writing, and execve(2)
+// fails with ETXTBSY then.
+func Copy(to, from string) error {
+	if out, err := exec.Command("cp", "-r", "--", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("copy %s: %w\n%s", from, err, out)
 	}
 	return nil
 }
