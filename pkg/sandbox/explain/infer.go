@@ -28,7 +28,7 @@ func (x *Explainer) Infer(f Failed) (list []record.Denial) {
 	for _, d := range x.environment(f.Output) {
 		paths = join(paths, d)
 	}
-	return x.together(slices.Concat(paths, x.names(f.Output), x.calls(f), x.signing(f)))
+	return x.together(slices.Concat(paths, x.names(f.Output), x.services(f), x.calls(f), x.signing(f)))
 }
 
 // paths returns the refused paths.

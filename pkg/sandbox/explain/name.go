@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -22,26 +23,40 @@ func (x *Explainer) names(output string) (list []record.Denial) {
 	if x.plan.Network != "none" && x.plan.Network != "loopback" {
 		return nil
 	}
-	lines, taken := strings.Split(output, "\n"), 0
-	for _, line := range slices.Backward(lines) {
-		line = strings.ToLower(plainText(line[:min(len(line), maxLine)]))
-		if !slices.ContainsFunc(unresolved, func(phrase string) bool { return strings.Contains(line, phrase) }) {
+	for line := range linesWith(output, unresolved) {
+		name := hostIn(line)
+		if name == "" {
 			continue
 		}
-		if name := hostIn(line); name != "" {
-			d := record.Denial{
-				Layer: record.LayerNetwork, What: shown(name), Kind: record.KindName, Certainty: record.Inferred,
-				Reason: "could not be looked up: the command's network is " + x.plan.Network, Remedy: "--allow-domain " + printable.Word(name),
-			}
-			if !slices.Contains(list, d) {
-				list = append(list, d)
-			}
+		d := record.Denial{
+			Layer: record.LayerNetwork, What: shown(name), Kind: record.KindName, Certainty: record.Inferred,
+			Reason: "could not be looked up: the command's network is " + x.plan.Network, Remedy: "--allow-domain " + printable.Word(name),
 		}
-		if taken++; taken == maxLines || len(list) == maxInferred {
+		if !slices.Contains(list, d) {
+			list = append(list, d)
+		}
+		if len(list) == maxInferred {
 			break
 		}
 	}
 	return list
+}
+
+// linesWith yields the lines of an output that have one of the phrases, in lower
+// case, last one first.
+func linesWith(output string, phrases []string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		lines, taken := strings.Split(output, "\n"), 0
+		for _, line := range slices.Backward(lines) {
+			line = strings.ToLower(plainText(line[:min(len(line), maxLine)]))
+			if !slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(line, phrase) }) {
+				continue
+			}
+			if taken++; !yield(line) || taken == maxLines {
+				return
+			}
+		}
+	}
 }
 
 // hostIn returns the first host name in a line, or "" if there is none that can
