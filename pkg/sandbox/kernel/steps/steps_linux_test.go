@@ -216,7 +216,6 @@ func TestEndCleansUp(t *testing.T) {
 	}
 }
 
-// TestSignals: what is sent to init reaches the command; init itself is not to be stirred by it.
 // TestRefusedWait: an init that the kernel does not let wait ends, and everything
 // with it.
 func TestRefusedWait(t *testing.T) {
@@ -234,16 +233,43 @@ func TestRefusedWait(t *testing.T) {
 	}
 }
 
+// TestSignals: what is sent to init reaches the command; init itself is not to be stirred by it.
 func TestSignals(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
 	p := shell("trap 'exit 9' USR1; : > " + ready + "; while :; do sleep 0.01; done")
 	o := follow(t, p, func(proc *Process) {
-		for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-			if _, err := os.Lstat(ready); err == nil || time.Now().After(end) {
-				break
+		appears(ready)
+		if err := proc.Signal(syscall.SIGUSR1); err != nil {
+			t.Error(err)
+		}
+	})
+	if o.status.ExitStatus() != 9 {
+		t.Errorf("%+v", o)
+	}
+}
+
+// appears waits until a file exists.
+func appears(path string) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if _, err := os.Lstat(path); err == nil {
+			return
+		}
+	}
+}
+
+// TestLateAnswer: what init has stopped after StopAll gave up is continued.
+func TestLateAnswer(t *testing.T) {
+	dir := t.TempDir()
+	ready, leave := filepath.Join(dir, "ready"), filepath.Join(dir, "leave")
+	p := shell(": > " + ready + "; until [ -e " + leave + " ]; do sleep 0.01; done; exit 9")
+	o := follow(t, p, func(proc *Process) {
+		appears(ready)
+		for proc.StopAll(0) == nil { // it answered at once
+			if err := proc.Signal(syscall.SIGCONT); err != nil {
+				t.Error(err)
 			}
 		}
-		if err := proc.Signal(syscall.SIGUSR1); err != nil {
+		if err := os.WriteFile(leave, nil, 0o600); err != nil {
 			t.Error(err)
 		}
 	})
