@@ -17,6 +17,7 @@ import (
 	"ethos/pkg/decide"
 	"ethos/pkg/inherited"
 	"ethos/pkg/nospace"
+	"ethos/pkg/outfile"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/statedir"
@@ -194,7 +195,7 @@ func (c *decideCmd) append(lines []byte) error {
 func (c *decideCmd) sink() (io.WriteCloser, error) {
 	number, ok := strings.CutPrefix(c.Records, "fd:")
 	if !ok {
-		return os.OpenFile(c.Records, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		return outfile.Append(c.Records, 0o600)
 	}
 	fd, err := strconv.ParseUint(number, 10, 16)
 	if err != nil {

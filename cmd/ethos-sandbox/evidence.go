@@ -8,13 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/inherited"
+	"ethos/pkg/outfile"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
 )
@@ -35,11 +35,7 @@ func (e *evidenceFlags) file(ctx context.Context) (io.WriteCloser, error) {
 	}
 	number, isFD := strings.CutPrefix(e.Evidence, "fd:")
 	if !isFD {
-		path, err := filepath.Abs(e.Evidence) // so that an error shows the full path
-		if err != nil {
-			return nil, err
-		}
-		return create(ctx, path)
+		return create(ctx, e.Evidence)
 	}
 	fd, err := strconv.Atoi(number)
 	if err != nil || fd < 3 {
@@ -74,21 +70,18 @@ func report(to io.WriteCloser, out sandbox.Outcome, failure error, tree *watch) 
 	return errors.Join(err, to.Close())
 }
 
-// create opens a file for writing. The open of a FIFO waits for a reader: fifo(7). A signal ends the
-// wait.
-func create(ctx context.Context, path string) (*os.File, error) {
-	open := func() (*os.File, error) {
-		return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	}
+// create prepares a file of evidence, which the command cannot forge: outfile.Later. The open of a
+// FIFO waits for a reader: fifo(7). A signal ends the wait.
+func create(ctx context.Context, path string) (io.WriteCloser, error) {
 	if info, err := os.Stat(path); err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
-		return open()
+		return outfile.Later(path)
 	}
 	opened := make(chan struct{})
-	var file *os.File
+	var file io.WriteCloser
 	var err error
 	go func() {
 		defer close(opened)
-		file, err = open()
+		file, err = outfile.Later(path)
 	}()
 	select {
 	case <-opened:

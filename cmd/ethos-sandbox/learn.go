@@ -16,6 +16,7 @@ import (
 
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
+	"ethos/pkg/outfile"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
@@ -51,6 +52,11 @@ const maxRounds = 20
 // or nothing new is refused. If nobody can be asked, it runs the command once.
 // The status is 1 if the command did not pass.
 func (c *learnCmd) Run(ctx context.Context, sys *cli.System) error {
+	if c.Out != "" {
+		if err := outfile.Check(c.Out); err != nil {
+			return cli.Errorf(cli.BadInput, "name a writable file", "-o: %w", err)
+		}
+	}
 	if c.Tight {
 		return c.tighten(ctx, sys)
 	}
@@ -255,9 +261,9 @@ func (l *learning) patch(workspace string) error {
 		return l.sys.Print(diff)
 	case whole:
 		l.sys.Warn(l.Out+" widens what a command may do", "read it, then trust it: ethos-decide trust "+printable.Word(l.Out))
-		return os.WriteFile(l.Out, []byte(changed), 0o644)
+		return outfile.Write(l.Out, changed)
 	}
-	return os.WriteFile(l.Out, []byte(diff), 0o644)
+	return outfile.Write(l.Out, diff)
 }
 
 // network returns the configuration entries for the granted names: a name is

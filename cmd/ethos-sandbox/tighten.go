@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
+	"ethos/pkg/outfile"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/explain"
@@ -65,7 +65,7 @@ func (c *learnCmd) tighten(ctx context.Context, sys *cli.System) error {
 	case strings.HasSuffix(c.Out, ".yaml"):
 		diff = changed
 	}
-	return os.WriteFile(c.Out, []byte(diff), 0o644)
+	return outfile.Write(c.Out, diff)
 }
 
 // countRuns counts the runs in the workspace's store, each once.

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"ethos/pkg/cli"
+	"ethos/pkg/outfile"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox"
@@ -61,15 +61,12 @@ func (f *viewFlags) check() error {
 		return cli.Errorf(cli.Refused, "omit --transaction or --mode", "--transaction can change the work space, and --mode %s does not", f.Mode)
 	}
 	if f.Keep != "" {
-		path, err := filepath.Abs(f.Keep)
+		path, err := outfile.Directory(f.Keep)
 		if err != nil {
-			return err
+			return cli.Errorf(cli.Refused, "name a directory whose parent exists", "--keep: %w", err)
 		}
 		if _, err := os.Lstat(path); err == nil {
 			return cli.Errorf(cli.Refused, "name a directory that does not exist, in one that does", "--keep %s: already exists", f.Keep)
-		}
-		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-			return cli.Errorf(cli.Refused, "name a directory whose parent exists", "--keep %s: its parent is not a directory", f.Keep)
 		}
 		f.Keep = path
 	}
@@ -138,7 +135,11 @@ func (f *viewFlags) keep(ctx context.Context, sys *cli.System, v *view.View, cha
 		sys.Warn("nothing is kept: the command could not write to the work space", "")
 		return nil
 	}
-	result, err := sandbox.KeepView(ctx, v, sys.Getenv, root, changes, f.Keep)
+	dir, err := outfile.Directory(f.Keep)
+	if err != nil {
+		return fmt.Errorf("--keep: %w", err)
+	}
+	result, err := sandbox.KeepView(ctx, v, sys.Getenv, root, changes, dir)
 	if err != nil {
 		return fmt.Errorf("--keep: %w", err)
 	}

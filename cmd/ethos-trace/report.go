@@ -13,6 +13,7 @@ import (
 	"ethos/pkg/cli"
 	"ethos/pkg/nearest"
 	"ethos/pkg/nospace"
+	"ethos/pkg/outfile"
 	"ethos/pkg/record"
 	"ethos/pkg/trace/report"
 	"ethos/pkg/trace/sarif"
@@ -190,13 +191,16 @@ func (p *pipe) writeSARIF(c *reportCmd, sys *cli.System) error {
 		_, err := p.sarif.WriteTo(out)
 		return err
 	}
-	err := replaceFile(absolute(sys.Dir, c.Sarif), func(f io.Writer) error {
-		if toStdout {
-			f = io.MultiWriter(f, out)
-		}
-		_, err := p.sarif.WriteTo(f)
-		return err
-	})
+	err := outfile.MakeParents(c.Sarif)
+	if err == nil {
+		err = outfile.Replace(c.Sarif, func(f io.Writer) error {
+			if toStdout {
+				f = io.MultiWriter(f, out)
+			}
+			_, err := p.sarif.WriteTo(f)
+			return err
+		})
+	}
 	if err != nil {
 		var named *fs.PathError // it contains the name again
 		if errors.As(err, &named) {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"ethos/pkg/nospace"
+	"ethos/pkg/outfile"
 	"ethos/pkg/statedir"
 )
 
@@ -97,9 +98,9 @@ func statusOf(kind Kind, err error) (Status, string, string) {
 	case errors.As(err, &exit):
 		return Status(exit), "", ""
 	case errors.As(err, &fault):
-		return fault.Status, err.Error(), cmp.Or(nospace.Hint(err, ""), statedir.Hint(err), limitHint(err), fault.Hint)
+		return fault.Status, err.Error(), cmp.Or(outfile.Hint(err), nospace.Hint(err, ""), statedir.Hint(err), limitHint(err), fault.Hint)
 	}
-	hint := cmp.Or(nospace.Hint(err, ""), statedir.Hint(err), limitHint(err))
+	hint := cmp.Or(outfile.Hint(err), nospace.Hint(err, ""), statedir.Hint(err), limitHint(err))
 	if hint == "" && errors.Is(err, syscall.ENOSPC) && strings.Contains(err.Error(), os.Stdout.Name()) {
 		hint = "standard output has no space left: free space there, or send the output elsewhere"
 	}

@@ -25,7 +25,7 @@ var doors = map[string][]string{
 	"google.golang.org/protobuf":                        {"pkg/attest", "pkg/trace/otlp"},
 	"go.yaml.in/yaml/v3":                                {"pkg/catalog", "pkg/policy", "pkg/internal/e2e"},                                                            // e2e reads the examples
 	"golang.org/x/net":                                  {"pkg/egress", "pkg/policy", "pkg/sandbox/kernel/seccomp", "pkg/trace/report", "pkg/internal/egressclients"}, // report: its test reads HTML; egressclients has a name server
-	"golang.org/x/sys":                                  {"pkg/ceiling", "pkg/cli", "pkg/egress", "pkg/fileops", "pkg/gitguard", "pkg/inherited", "pkg/sandbox", "pkg/session", "pkg/trace", "pkg/internal"},
+	"golang.org/x/sys":                                  {"pkg/ceiling", "pkg/cli", "pkg/egress", "pkg/fileops", "pkg/gitguard", "pkg/inherited", "pkg/outfile", "pkg/sandbox", "pkg/session", "pkg/trace", "pkg/internal"},
 	"mvdan.cc/sh/v3":                                    {"pkg/shell"},
 }
 

@@ -12,7 +12,7 @@ var layers = [][]string{
 	{"pkg/inherited", "pkg/lazy", "pkg/nearest", "pkg/random", "pkg/shorttest", "pkg/signals", "pkg/timerslack"},
 	{"pkg/printable"},
 	{"pkg/record"},
-	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/flagfield", "pkg/nospace", "pkg/agent", "pkg/protected", "pkg/quantity", "pkg/services", "pkg/snippet", "pkg/egress/rule"},
+	{"pkg/sandbox/kernel/steps", "pkg/sandbox/treescan", "pkg/gitargs", "pkg/gitrepo", "pkg/statedir", "pkg/flagfield", "pkg/nospace", "pkg/outfile", "pkg/agent", "pkg/protected", "pkg/quantity", "pkg/services", "pkg/snippet", "pkg/egress/rule"},
 	{"pkg/capability", "pkg/netargs", "pkg/session/dial", "pkg/entry"},
 	{"pkg/ceiling", "pkg/entry/plain", "pkg/ethosargs"},
 	{"pkg/fileops", "pkg/origin", "pkg/proof", "pkg/shell", "pkg/catalog", "pkg/hook", "pkg/hook/setup", "pkg/hook/passed", "pkg/egress", "pkg/trust",

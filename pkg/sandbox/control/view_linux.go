@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,12 +70,15 @@ func unapplied(changes []view.Change, err error) (result view.Result) {
 }
 
 // KeepView copies what the command created or changed in one root of a view to a new
-// directory.
+// directory, whose path has no links.
 func KeepView(ctx context.Context, v *view.View, getenv func(string) string, root int, changes []view.Change, dir string) (view.Result, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return view.Result{}, err
 	}
 	real, err := filepath.EvalSymlinks(dir)
+	if err == nil && real != dir {
+		err = fmt.Errorf("%s leads to %s", dir, real)
+	}
 	if err != nil {
 		return view.Result{}, err
 	}
