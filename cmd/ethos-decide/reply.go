@@ -176,7 +176,10 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	if rewritten != nil {
 		notices = append(notices, c.noSession(d.Library, strictest, sys.Now()))
 	}
+	runs := (strictest.Action.Kind == record.KindShell || strictest.Action.Kind == record.KindExec) && !trust.Inside()
 	return hook.Reply(c.Reply, hook.Verdict{
+		Bound:    runs && d.Confines != nil && (strictest.Actor.Mode == record.ModeAuto || d.NeedsBoundary()),
+		Outside:  runs && c.wraps(),
 		Decision: &strictest.Decision, Action: &strictest.Action, Actor: &strictest.Actor, Rewritten: rewritten, Approve: strictest.Approve(), Never: strictest.Never,
 		Inside: trust.Inside(), Prompts: c.prompts(&strictest.Actor),
 		Notice: strings.Trim(strings.Join(notices, "\n"), "\n"),

@@ -109,7 +109,7 @@ func claudeVerdict(v Verdict) any {
 	out := preToolUse{HookEventName: gateOf(v), PermissionDecision: record.VerdictAllow, UpdatedInput: v.Rewritten}
 	switch {
 	case v.blocked():
-		out.PermissionDecision, out.PermissionDecisionReason, out.UpdatedInput = v.Decision.Verdict, v.Reason(), nil
+		out.PermissionDecision, out.PermissionDecisionReason, out.UpdatedInput = v.Decision.Verdict, v.question(), nil
 	case v.Rewritten == nil:
 		return nil
 	case v.Prompts:

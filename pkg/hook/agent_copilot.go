@@ -119,7 +119,7 @@ func copilotReplier() replier {
 				return claudeVerdict(v)
 			}
 			if v.blocked() {
-				return copilotReply{PermissionDecision: v.Decision.Verdict, PermissionDecisionReason: v.Reason()}
+				return copilotReply{PermissionDecision: v.Decision.Verdict, PermissionDecisionReason: v.question()}
 			}
 			return copilotReply{PermissionDecision: record.VerdictAllow, ModifiedArgs: v.Rewritten}
 		},

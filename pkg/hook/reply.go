@@ -36,6 +36,12 @@ type Verdict struct {
 	// Prompts makes an agent that can rewrite and ask at once ask the person about the rewritten
 	// call. Without it the agent may treat the answer as the person's consent.
 	Prompts bool
+	// Bound says that the call must not run outside of a boundary, as it would after a yes to a
+	// question of the agent: the agent does not ask.
+	Bound bool
+	// Outside says that a call runs outside of the boundary after such a yes, and inside once it is
+	// approved.
+	Outside bool
 	// Notice is a message for the person at the agent, shown with every decision; "" for none.
 	Notice string
 }
@@ -83,6 +89,10 @@ func Reply(dialect string, v Verdict) (Answer, error) {
 	}
 	if silent(dialect, v) {
 		return Answer{Notice: v.Notice}, nil
+	}
+	if v.Bound && v.Decision.Verdict == record.VerdictAsk {
+		decision := *v.Decision
+		decision.Verdict, v.Decision = record.VerdictDeny, &decision
 	}
 	answer := r.verdict(v)
 	if v.Notice != "" && r.notice != nil && r.notice(v.Actor.Event) {
@@ -173,6 +183,14 @@ func (v Verdict) Reason() string {
 		text = append(text, "Also refused by "+strings.Join(also, ", ")+".")
 	}
 	return printable.Text(strings.Join(append(text, v.retry()), " "))
+}
+
+// question is the reason for an agent that asks the person.
+func (v Verdict) question() string {
+	if v.Decision.Verdict != record.VerdictAsk || !v.Outside || v.Approve == "" {
+		return v.Reason()
+	}
+	return v.Reason() + " A yes to this question runs it outside of the boundary; once approved, it runs inside."
 }
 
 func labelled(id, code string) string {

@@ -73,6 +73,39 @@ func TestReplies(t *testing.T) {
 	}
 }
 
+// TestQuestions: an agent that asks says what a yes means, and does not ask where
+// the call must not run outside of a boundary.
+func TestQuestions(t *testing.T) {
+	for _, c := range []struct {
+		dialect, event  string
+		bound, outside  bool
+		verdict, reason string
+	}{
+		{"claude", "PreToolUse", false, false, "ask", ""},
+		{"claude", "PreToolUse", false, true, "ask", "runs it outside of the boundary"},
+		{"claude", "PreToolUse", true, true, "deny", "A person can approve it: `approve x`"},
+		{"copilot", "preToolUse", false, true, "ask", "runs it outside of the boundary"},
+		{"copilot", "preToolUse", true, true, "deny", "A person can approve it: `approve x`"},
+		{"cursor", "beforeShellExecution", true, true, "deny", "A person can approve it: `approve x`"},
+		{"codex", "PreToolUse", false, true, "deny", "A person can approve it: `approve x`"},
+	} {
+		v := verdictOf("shell", c.event, "ask")
+		v.Bound, v.Outside, v.Approve = c.bound, c.outside, "approve x"
+		answer, err := Reply(c.dialect, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(answer.Output)
+		asked := strings.Contains(text, `ermission":"ask"`) || strings.Contains(text, `ermissionDecision":"ask"`)
+		if asked != (c.verdict == "ask") || !strings.Contains(text, c.reason) || c.verdict == "deny" && strings.Contains(text, "yes to this question") {
+			t.Errorf("%+v: %s", c, text)
+		}
+		if v.Decision.Verdict != "ask" {
+			t.Errorf("%+v: the record was changed", c)
+		}
+	}
+}
+
 func TestRewrittenReplies(t *testing.T) {
 	for dialect, want := range map[string]string{
 		"claude":   `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"x"}}}`,
