@@ -202,3 +202,16 @@ func TestRemediesBesideFlags(t *testing.T) {
 		t.Errorf("the grant: %+v", d.Matches)
 	}
 }
+
+// TestChangedPaths: a message that says what is changed does not name what is only
+// read.
+func TestChangedPaths(t *testing.T) {
+	d := judged(t, t.TempDir(), "cat ~/data/x > ~/data/z")
+	m := matchOf(d, "files.outside")
+	if m == nil || !strings.Contains(m.Message, "(~/data/z)") {
+		t.Errorf("%+v", d)
+	}
+	if m := matchOf(judged(t, t.TempDir(), "cat ~/.ssh/id_rsa"), "secrets.read"); m == nil || !strings.Contains(m.Message, "~/.ssh/id_rsa") {
+		t.Errorf("a read that a policy is about: %+v", m)
+	}
+}

@@ -176,14 +176,22 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	if rewritten != nil {
 		notices = append(notices, c.noSession(d.Library, strictest, sys.Now()))
 	}
-	runs := (strictest.Action.Kind == record.KindShell || strictest.Action.Kind == record.KindExec) && !trust.Inside()
-	return hook.Reply(c.Reply, hook.Verdict{
-		Bound:    runs && d.Confines != nil && (strictest.Actor.Mode == record.ModeAuto || d.NeedsBoundary()),
-		Outside:  runs && c.wraps(),
+	answer := hook.Verdict{
 		Decision: &strictest.Decision, Action: &strictest.Action, Actor: &strictest.Actor, Rewritten: rewritten, Approve: strictest.Approve(), Never: strictest.Never,
 		Inside: trust.Inside(), Prompts: c.prompts(&strictest.Actor),
 		Notice: strings.Trim(strings.Join(notices, "\n"), "\n"),
-	})
+	}
+	c.outside(d, &answer)
+	return hook.Reply(c.Reply, answer)
+}
+
+// outside adds to the answer what a yes to the agent's question would mean for a command.
+func (c *decideCmd) outside(d *decide.Decider, answer *hook.Verdict) {
+	kind := answer.Action.Kind
+	if !answer.Inside && (kind == record.KindShell || kind == record.KindExec) {
+		answer.Bound = d.Confines != nil && (answer.Actor.Mode == record.ModeAuto || d.NeedsBoundary())
+		answer.Outside = c.wraps()
+	}
 }
 
 // firstFault returns the message of the first error line.

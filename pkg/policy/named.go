@@ -35,8 +35,11 @@ func (p *Policy) paths(in *Input) string {
 			found = append(found, path)
 		}
 	}
-	uses := slices.Concat(in.Facts.Shell.Reads, in.Facts.Shell.Writes)
 	s := p.spoken()
+	uses := in.Facts.Shell.Writes
+	if !s.changes {
+		uses = slices.Concat(in.Facts.Shell.Reads, uses)
+	}
 	for i := range in.Facts.Files {
 		f := &in.Facts.Files[i]
 		changed := f.Op != "read" && f.Op != "list"
@@ -84,11 +87,13 @@ type spoken struct {
 	outside  bool // it tests for paths outside of the work space
 	kept     bool // it tests for paths that are not build output
 	all      bool // it tests whether anything is written
+	changes  bool // it tests for operations, and none of them reads
 }
 
 func (p *Policy) spoken() (s spoken) {
 	s.outside = strings.Contains(p.When, ".outside")
 	s.kept = strings.Contains(p.When, "!scratch(")
+	s.changes = strings.Contains(p.When, ".op in [") && !strings.Contains(p.When, `"read"`) && !strings.Contains(p.When, "shell.reads")
 	s.all = strings.Contains(p.When, "size(shell.writes)")
 	for _, m := range ofProtected.Get().FindAllStringSubmatch(p.When, -1) {
 		s.kinds = append(s.kinds, m[1])
