@@ -25,6 +25,7 @@ var toolEnv = []string{
 	"CARGO_HOME", "RUSTUP_HOME", "CARGO_TARGET_DIR", "CARGO_INCREMENTAL", "CARGO_NET_OFFLINE", "CARGO_TERM_COLOR", "CARGO_TERM_VERBOSE", "RUST_BACKTRACE", "RUST_LOG",
 	"JAVA_HOME", "GRADLE_USER_HOME", "TF_PLUGIN_CACHE_DIR", "CCACHE_DIR", "XDG_CACHE_HOME",
 	"CMAKE_BUILD_TYPE", "CMAKE_BUILD_PARALLEL_LEVEL", "CTEST_OUTPUT_ON_FAILURE", "CTEST_PARALLEL_LEVEL", "NINJA_STATUS",
+	"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
 	"CI", "DEBIAN_FRONTEND", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "SOURCE_DATE_EPOCH",
 }
 
@@ -184,7 +185,7 @@ func sortedEnv(values map[string]string) []string {
 }
 
 func (b *builder) passes(name string) bool {
-	if slices.Contains(toolEnv, name) { // npm_config_cache matches a pattern of injecting
+	if slices.Contains(toolEnv, name) { // some match a pattern of injecting
 		return true
 	}
 	if matches(name, injecting) {

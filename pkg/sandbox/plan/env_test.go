@@ -32,9 +32,9 @@ func environmentOf(t *testing.T, environ []string, declared ...string) map[strin
 // TestToolsEnvironment: what an honest user sets for go, npm, cargo, python and make reaches them; what loads code or names another program does not.
 func TestToolsEnvironment(t *testing.T) {
 	passed := []string{"GOOS=plan9", "GOARCH=arm64", "CGO_ENABLED=0", "GOMAXPROCS=2", "NODE_ENV=production", "CARGO_TARGET_DIR=/w/t", "RUST_BACKTRACE=1", "PYTHONUNBUFFERED=1", "CI=true", "CMAKE_BUILD_TYPE=Debug",
-		"npm_config_cache=/c", "LC_TIME=C", "SOURCE_DATE_EPOCH=0", "XDG_CACHE_HOME=/c"}
+		"npm_config_cache=/c", "LC_TIME=C", "SOURCE_DATE_EPOCH=0", "XDG_CACHE_HOME=/c", "GIT_AUTHOR_NAME=n", "GIT_COMMITTER_EMAIL=n@example.org"}
 	kept := []string{"GOFLAGS=-toolexec=/evil", "GOENV=/evil", "CC=/evil", "CFLAGS=-fplugin=/evil.so", "RUSTFLAGS=-Clinker=/evil", "RUSTC_WRAPPER=/evil", "NODE_OPTIONS=--require=/evil", "npm_config_node_options=--require=/evil",
-		"PYTHONPATH=/evil", "PYTEST_ADDOPTS=-p evil", "PIP_INDEX_URL=http://evil", "MAKEFLAGS=--eval=x", "LD_PRELOAD=/evil.so", "GIT_SSH_COMMAND=/evil", "BASH_ENV=/evil", "AWS_SECRET_ACCESS_KEY=k", "GITHUB_TOKEN=k"}
+		"PYTHONPATH=/evil", "PYTEST_ADDOPTS=-p evil", "PIP_INDEX_URL=http://evil", "MAKEFLAGS=--eval=x", "LD_PRELOAD=/evil.so", "GIT_SSH_COMMAND=/evil", "GIT_DIR=/evil", "GIT_CONFIG_COUNT=1", "BASH_ENV=/evil", "AWS_SECRET_ACCESS_KEY=k", "GITHUB_TOKEN=k"}
 	got := environmentOf(t, slices.Concat(passed, kept))
 	for _, entry := range passed {
 		if name, value, _ := strings.Cut(entry, "="); got[name] != value {
