@@ -270,6 +270,11 @@ install-files: programs
 	install -m 0755 $(PROGRAMS:%=$(BUILD)/%) $(SERVERS:%=$(BUILD)/%) "$(DESTDIR)$(PREFIX)/bin/"
 	install -m 0644 $(PROGRAMS:%=docs/man/%.1) "$(DESTDIR)$(PREFIX)/share/man/man1/"
 	install -m 0644 LICENSE README.md CHANGELOG.md "$(DESTDIR)$(PREFIX)/share/doc/ethos/"
+	rm -rf "$(DESTDIR)$(PREFIX)/share/doc/ethos/docs" "$(DESTDIR)$(PREFIX)/share/doc/ethos/examples"
+	install -d "$(DESTDIR)$(PREFIX)/share/doc/ethos/docs"
+	cp -R docs/*.md docs/decisions "$(DESTDIR)$(PREFIX)/share/doc/ethos/docs/"
+	cp -R examples "$(DESTDIR)$(PREFIX)/share/doc/ethos/"
+	chmod -R u=rwX,go=rX "$(DESTDIR)$(PREFIX)/share/doc/ethos"
 
 # AppArmor since 4.0 can restrict user namespaces; its profile lets ethos-sandbox make them. Below DESTDIR it is always there.
 APPARMOR := /etc/apparmor.d
