@@ -228,8 +228,8 @@ func (c *command) wait(s *Server, limit time.Duration) (e Exited) {
 	switch {
 	case errors.As(err, &fault):
 		e.Fault = fault
-	case err != nil:
-		e.Lost = err.Error()
+	case err != nil: // with its boundary, the kernel killed it
+		e.Lost, e.Status = err.Error(), int(syscall.SIGKILL)
 	}
 	return e
 }

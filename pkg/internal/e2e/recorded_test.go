@@ -59,3 +59,25 @@ func TestHookRecords(t *testing.T) {
 		s.shell("ethos-trace verify").mustSucceed(t)
 	}
 }
+
+// TestHookRecordsKilled: a call that ends with its session is stored as failed, with the reason.
+func TestHookRecordsKilled(t *testing.T) {
+	probetest.Need(t, probetest.UserNS, "command:jq")
+	s := shellSession(t)
+	defer s.shell("ethos-sandbox session end --all")
+	for command, want := range map[string]string{"sleep 1000": "failed", "sleep 0": "passed"} {
+		o := s.feed(recipes[0].reports(t, s.dir, command), "ethos-facts --from claude | ethos-decide --reply claude --confine --session auto").mustExit(t, 0)
+		call, _ := answerOf(t, "claude", o.stdout).input["command"].(string)
+		if want == "passed" {
+			s.shell(call).mustExit(t, 0)
+		} else {
+			s.shell("{ "+call+"\n} & until ethos-sandbox session list --json | grep -q '\"command\": \"sleep 1000\"'; do sleep 0.01; done; ethos-sandbox session end --all; wait $!").mustExit(t, 137)
+		}
+		if o := s.shell("ethos-trace ls --outcome " + want).mustSucceed(t); len(o.lines()) != 1 || !strings.Contains(o.stdout, command) || strings.Contains(o.stdout, "SIGKILL") != (want == "failed") {
+			t.Errorf("%s is not listed as %s: %v", command, want, o)
+		}
+	}
+	if o := s.shell("ethos-trace show $(ethos-trace ls --json --outcome failed | jq -r .id)"); !strings.Contains(o.stdout, "the session ended while it ran") {
+		t.Errorf("without its reason: %v", o)
+	}
+}

@@ -112,6 +112,7 @@ func (d detail) result(r *record.Result) {
 	d.field("signal", r.Signal)
 	d.field("started", r.Started)
 	if r.Status != record.StatusDenied {
+		d.field("reason", visible(r.Capture.Sandbox.Reason))
 		d.field("took", span(r.DurationMS))
 	}
 	for _, s := range []struct {

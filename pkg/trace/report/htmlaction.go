@@ -197,14 +197,14 @@ func writeResult(w io.Writer, e *trace.Entry) {
 		return
 	}
 	s := r.Capture.Sandbox
-	used, took := "", ""
+	used, took, why := "", "", ""
 	if e.Ran() && s.Usage.MeasuredBy != "" {
 		used = fmt.Sprintf("%.1f MiB memory, %.2f s processor, %s", float64(s.Usage.PeakMemoryBytes)/(1<<20), s.Usage.CPUSeconds, Count(int(s.Usage.PeakPids), "task"))
 	}
 	if e.Ran() {
-		took = span(r.DurationMS)
+		took, why = span(r.DurationMS), s.Reason
 	}
-	writePairs(w, "Run", []pair{{"Ended", e.Ending()}, {"Started", r.Started}, {"Took", took}, {"Used", used}})
+	writePairs(w, "Run", []pair{{"Ended", e.Ending()}, {"Reason", why}, {"Started", r.Started}, {"Took", took}, {"Used", used}})
 }
 
 // writeOutput shows the end of the output, more of it if something went wrong.
