@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -102,6 +103,14 @@ func TestRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list, err := Stores(getenv, filepath.Join(space, "none")); err != nil || len(list) != 2 || !slices.Contains(list, first) {
+		t.Errorf("stores: %q %v", list, err)
+	}
+	// In a linked work tree and a submodule, .git is a file: nothing is below it.
+	linked := t.TempDir()
+	if err := errors.Join(os.WriteFile(filepath.Join(linked, gitDir), []byte("gitdir: elsewhere\n"), 0o600), os.MkdirAll(DefaultDir(linked), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := Stores(getenv, linked); err != nil || len(list) != 3 || list[0] != filepath.Join(linked, ethosDir, "traces") {
 		t.Errorf("stores: %q %v", list, err)
 	}
 }

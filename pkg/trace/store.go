@@ -46,7 +46,7 @@ func DefaultDir(workspace string) string {
 
 func there(path string) bool {
 	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
+	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) // a .git may be a file
 }
 
 // isOwn reports whether a path is ethos's own directory in a workspace.
