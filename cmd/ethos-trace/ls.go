@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ type lsCmd struct {
 	Limit   int    `short:"n" placeholder:"N" help:"Only the last N."`
 	JSON    bool   `name:"json" help:"Print the stored lines unchanged."`
 	refused int    // actions that --denials leaves out, because policy refused them
+	unseen  []*unseen
 }
 
 // Run lists stored records, oldest first.
@@ -39,6 +41,7 @@ func (c *lsCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return err
 	}
+	c.unseen = c.asksFor()
 	to := sys.Stdout
 	if c.JSON {
 		to = sys.Records()
@@ -48,25 +51,26 @@ func (c *lsCmd) Run(ctx context.Context, sys *cli.System) error {
 	list := &listing{limit: c.Limit, write: func(text []byte) { c.write(out, text, table) }}
 	if c.All {
 		err := errors.Join(c.each(ctx, sys, since, list, out), out.Flush())
-		c.others(sys, list)
-		return err
+		return cmp.Or(err, c.others(sys, list))
 	}
 	s, err := c.open(sys)
 	if c.nothingYet(sys, err) {
-		return nil
+		c.unseen = slices.DeleteFunc(c.unseen, func(u *unseen) bool { return u.known == nil })
+		return c.noneHas(sys)
 	}
 	if err == nil {
 		err = errors.Join(c.store(ctx, s, since, list), out.Flush())
 	}
-	c.others(sys, list)
-	return err
+	return cmp.Or(err, c.others(sys, list))
 }
 
-// others says what --denials does not list, if it lists nothing.
-func (c *lsCmd) others(sys *cli.System, list *listing) {
+// others says why nothing is listed: no record has a requested name, or --denials leaves out what
+// policy refused.
+func (c *lsCmd) others(sys *cli.System, list *listing) error {
 	if list.added == 0 && c.refused > 0 {
 		sys.Warn("the sandbox denied nothing; policy refused "+report.Count(c.refused, "action"), "--outcome denied lists what was refused")
 	}
+	return c.noneHas(sys)
 }
 
 // store lists one store. A record that got its result later is in the store
@@ -122,6 +126,9 @@ func (c *lsCmd) wanted(text []byte, since time.Time) bool {
 	switch {
 	case !isAction, err == nil && made.Before(since):
 		return false
+	}
+	c.note(e)
+	switch {
 	case c.Tool != "" && e.Tool() != c.Tool && e.CommandName() != c.Tool:
 		return false
 	case !c.asked(e):
