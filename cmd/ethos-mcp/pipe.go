@@ -193,14 +193,17 @@ func (p *pipe) execute(ctx context.Context, script string) ended {
 	err := cmd.Run()
 	e := ended{Ran: true, Stdout: out.String(), Stderr: errs.String(), Dropped: out.dropped + errs.dropped}
 	if cmd.ProcessState == nil {
-		e.Ran, e.ExitCode, e.Stderr = false, int(cli.Refused), err.Error()
+		e.Ran, e.Stderr = false, err.Error()
 		return e
 	}
-	e.ExitCode = cmd.ProcessState.ExitCode()
-	e.Ran = e.ExitCode != int(cli.Refused) // the evidence, if any, is more reliable
+	status := cmd.ProcessState.ExitCode()
+	e.Ran = status != int(cli.Refused) // the evidence, if any, is more reliable
 	if m := recordID.Get().FindStringSubmatch(script); m != nil {
 		e.Record = m[1]
 		p.evidence(ctx, &e)
+	}
+	if e.Ran {
+		e.ExitCode = &status
 	}
 	return e
 }

@@ -23,7 +23,7 @@ func serve(ctx context.Context, sys *cli.System, args []string) cli.Status {
 	p, err := newPipe(sys)
 	if err == nil {
 		defer p.end()
-		err = p.server().Run(ctx, &mcp.StdioTransport{})
+		err = p.server().Run(ctx, new(stdio))
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -70,7 +70,7 @@ type verdict struct {
 // ended is the answer of the tool run.
 type ended struct {
 	Ran      bool     `json:"ran" jsonschema:"false: nothing was executed, and the text says why"`
-	ExitCode int      `json:"exit_code"`
+	ExitCode *int     `json:"exit_code,omitempty" jsonschema:"absent where nothing was executed"`
 	Signal   string   `json:"signal,omitempty"`
 	Stdout   string   `json:"stdout"`
 	Stderr   string   `json:"stderr"`

@@ -97,7 +97,7 @@ func TestMCPRun(t *testing.T) {
 		t.Errorf("the second command: %q, want %q", second["stdout"], want)
 	}
 	said, refused, failed := c.call(t, "run", map[string]any{"command": "touch ran; rm -rf ~"})
-	if !failed || refused["ran"] != false || !strings.Contains(said, "files.delete_wide") {
+	if _, status := refused["exit_code"]; !failed || status || refused["ran"] != false || !strings.Contains(said, "files.delete_wide") {
 		t.Errorf("rm -rf ~: %v %v %s", failed, refused, said)
 	}
 	if _, err := os.Stat(c.work + "/ran"); err == nil {
@@ -193,4 +193,28 @@ func TestMCPCancel(t *testing.T) {
 		t.Error("the call succeeded")
 	}
 	c.sh(t, "sleep 5; ! test -e late")
+}
+
+// TestMCPEndOfInput: what came before the end of the input is answered; a client that is gone keeps no command running.
+func TestMCPEndOfInput(t *testing.T) {
+	c := connectMCP(t)
+	const began = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+`
+	asks := func(id, tool, command string) string {
+		return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + tool + `","arguments":{"command":"` + command + `"}}}` + "\n"
+	}
+	if err := os.WriteFile(c.work+"/../in", []byte(began+`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`+"\n"+asks("3", "decide", "ls")+asks("4", "run", "echo done")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := c.sh(t, "timeout 60 ethos-decide mcp < ../in")
+	for _, want := range []string{`"id":1,`, `"id":2,`, `"id":3,`, `"id":4,`, `"verdict":"allow"`, `"stdout":"done\n"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+	if err := os.WriteFile(c.work+"/../in", []byte(began+asks("2", "run", "sleep 500")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.sh(t, "(timeout 60 ethos-decide mcp < ../in; echo $? > ../status) | head -n 1 && test \"$(cat ../status)\" != 124")
 }
