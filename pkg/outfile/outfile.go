@@ -65,14 +65,19 @@ func MakeParents(path string) error {
 	return err
 }
 
-// Check returns the error for a path that no file can be written at: a link, or a
-// directory that does not exist.
+// Check returns the error for a path that no file can be written at: a link, a
+// directory, or one whose directory does not exist.
 func Check(path string) error {
 	p, err := find(path)
-	if err == nil {
-		p.close()
+	if err != nil {
+		return err
 	}
-	return err
+	defer p.close()
+	var st unix.Stat_t
+	if unix.Fstatat(p.dir, p.name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return &fs.PathError{Op: "open", Path: path, Err: unix.EISDIR}
+	}
+	return nil
 }
 
 // Later returns a writer whose text replaces a file when it is closed. Whatever is

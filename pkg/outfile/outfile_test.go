@@ -251,3 +251,31 @@ func TestDirectory(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestHint: what cannot be written says what to do, before anything is done.
+func TestHint(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	must(t, os.WriteFile(base+"/file", nil, 0o600))
+	for path, want := range map[string]string{
+		base + "/none/x":         "make the directory first: mkdir -p " + base + "/none",
+		base + "/none/below/x":   "make the directory first: mkdir -p " + base + "/none/below",
+		base + "/no such/x":      "make the directory first: mkdir -p '" + base + "/no such'",
+		base + "/file/x":         base + "/file is not a directory; name the file in one",
+		base + "/file/further/x": base + "/file is not a directory; name the file in one",
+	} {
+		for name, err := range map[string]error{"check": Check(path), "write": Write(path, "")} {
+			if got := Hint(err); got != want || !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.ENOTDIR) {
+				t.Errorf("%s %s: %q (%v), want %q", name, path, got, err, want)
+			}
+		}
+	}
+	if err := Check(base); !errors.Is(err, syscall.EISDIR) {
+		t.Errorf("a directory: %v", err)
+	}
+	for _, path := range []string{base + "/file", base + "/new", os.DevNull} {
+		if err := Check(path); err != nil || Hint(err) != "" {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

@@ -7,8 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"ethos/pkg/printable"
 )
 
 // LinkError is the error for a path that a symbolic link leads elsewhere.
@@ -21,13 +24,28 @@ func (e *LinkError) Error() string {
 	return fmt.Sprintf("%s is a symbolic link to %s, and a command may have made it", e.Link, e.Target)
 }
 
-// Hint returns the remedy if err is a [*LinkError], or "".
+// noDirectory says that the directory of a file does not exist.
+type noDirectory struct {
+	dir string
+	syscall.Errno
+}
+
+func (e *noDirectory) Unwrap() error { return e.Errno }
+
+// Hint returns the remedy if err is a [*LinkError], or says that a file's directory does not exist;
+// else "".
 func Hint(err error) string {
-	var e *LinkError
-	if !errors.As(err, &e) {
-		return ""
+	var link *LinkError
+	var none *noDirectory
+	switch {
+	case errors.As(err, &link):
+		return "name the file by a path without that link"
+	case errors.As(err, &none) && none.Errno == unix.ENOENT:
+		return "make the directory first: mkdir -p " + printable.Word(none.dir)
+	case errors.As(err, &none):
+		return printable.Line(none.dir) + " is not a directory; name the file in one"
 	}
-	return "name the file by a path without that link"
+	return ""
 }
 
 // place is a name in an open directory.
@@ -67,6 +85,10 @@ func locate(path string, mkdir bool) (*place, error) {
 			if errors.As(err, &link) {
 				return nil, err
 			}
+			var errno syscall.Errno
+			if errors.As(err, &errno) && (errno == unix.ENOENT || errno == unix.ENOTDIR) {
+				err = &noDirectory{w.missing(name, errno), errno}
+			}
 			return fault(err)
 		}
 	}
@@ -75,6 +97,15 @@ func locate(path string, mkdir bool) (*place, error) {
 		return fault(unix.EISDIR)
 	}
 	return &w.at, nil
+}
+
+// missing returns the directory that a path needs, or the component that is none.
+func (w *walk) missing(name string, errno syscall.Errno) string {
+	at := filepath.Join(w.at.path, name)
+	if errno == unix.ENOTDIR {
+		return at
+	}
+	return filepath.Join(at, filepath.Join(w.todo[:len(w.todo)-1]...))
 }
 
 // walk is a path on the way to its last component.
