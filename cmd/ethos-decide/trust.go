@@ -39,7 +39,8 @@ content of this file at this path; a change of the file ends it. What a file nar
 A script that an agent's command wrote while it could reach the network can be trusted, too: the policy code.from_network asks before such a script runs
 unless a person has looked at its content.
 
-Status 1: a file was not accepted, or has another digest; 2: there is no terminal to ask on; 3: a file is not valid.`
+Status 1: a file was not accepted, or has another digest; 2: there is no terminal to ask on; 3: a file is not valid;
+4: what was trusted cannot be read or stored.`
 }
 
 // Run implements the command.

@@ -142,7 +142,7 @@ func (c *sessionShowCmd) Run(_ context.Context, sys *cli.System) error {
 	defer client.Close()
 	s, err := client.Status()
 	if err != nil {
-		return cli.Errorf(cli.NegativeStatus, "", "%w", err)
+		return cli.Errorf(cli.Refused, "", "%w", err)
 	}
 	idle := "never"
 	if s.Idle > 0 {
@@ -194,7 +194,7 @@ func (c *sessionLogsCmd) Run(_ context.Context, sys *cli.System) error {
 	defer client.Close()
 	logs, err := client.Logs()
 	if err != nil {
-		return cli.Errorf(cli.NegativeStatus, "", "%w", err)
+		return cli.Errorf(cli.Refused, "", "%w", err)
 	}
 	for _, l := range logs {
 		lost := ""
@@ -233,10 +233,10 @@ func (c *sessionPublishCmd) Run(_ context.Context, sys *cli.System) error {
 	host, err := client.Publish(c.Port, c.PublishAny)
 	var fault *session.Fault
 	if errors.As(err, &fault) {
-		return cli.Errorf(cli.NegativeStatus, fault.Hint, "%w", err)
+		return cli.Errorf(cli.Refused, fault.Hint, "%w", err)
 	}
 	if err != nil {
-		return cli.Errorf(cli.NegativeStatus, "", "%w", err)
+		return cli.Errorf(cli.Refused, "", "%w", err)
 	}
 	return sys.Printf("%s\n", host)
 }
@@ -245,10 +245,10 @@ func (c *sessionPublishCmd) Run(_ context.Context, sys *cli.System) error {
 func dialNamed(sys *cli.System, name string) (*session.Client, error) {
 	client, err := session.Open(sys.Getenv).Dial(name)
 	if errors.Is(err, session.ErrNone) {
-		return nil, cli.Errorf(cli.NegativeStatus, running(sys), "%s", notRunning(sys, "session "+name, name))
+		return nil, cli.Errorf(cli.Refused, running(sys), "%s", notRunning(sys, "session "+name, name))
 	}
 	if err != nil {
-		return nil, cli.Errorf(cli.NegativeStatus, "", "%w", err)
+		return nil, cli.Errorf(cli.Refused, "", "%w", err)
 	}
 	return client, nil
 }

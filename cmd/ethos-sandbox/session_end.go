@@ -31,10 +31,10 @@ func (c *sessionEndCmd) Run(_ context.Context, sys *cli.System) error {
 	}
 	client, err := session.Open(sys.Getenv).Dial(c.Name)
 	if errors.Is(err, session.ErrNone) {
-		return cli.Errorf(cli.NegativeStatus, toEnd(sys), "%s", notRunning(sys, "session "+c.Name, c.Name))
+		return cli.Errorf(cli.Refused, toEnd(sys), "%s", notRunning(sys, "session "+c.Name, c.Name))
 	}
 	if err != nil {
-		err = cli.Errorf(cli.NegativeStatus, "", "%w", err)
+		err = cli.Errorf(cli.Refused, "", "%w", err)
 	}
 	return endSession(sys, client, err)
 }
@@ -76,7 +76,7 @@ func endSessions(sys *cli.System, ends func(name string) bool) error {
 	registry := session.Open(sys.Getenv)
 	names, err := registry.Names()
 	if err != nil {
-		return cli.Errorf(cli.NegativeStatus, "", "%w", err)
+		return cli.Errorf(cli.Refused, "", "%w", err)
 	}
 	var faults []error
 	for _, name := range names {
@@ -89,7 +89,7 @@ func endSessions(sys *cli.System, ends func(name string) bool) error {
 		}
 	}
 	if err := errors.Join(faults...); err != nil {
-		return cli.Errorf(cli.NegativeStatus, "", "%w", err)
+		return cli.Errorf(cli.Refused, "", "%w", err)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func endSession(sys *cli.System, client *session.Client, err error) error {
 		warn(sys, denials)
 	}
 	if err != nil {
-		return cli.Errorf(cli.NegativeStatus, "kill -9 of its supervisor also ends it", "%w", err)
+		return cli.Errorf(cli.Refused, "kill -9 of its supervisor also ends it", "%w", err)
 	}
 	return nil
 }
