@@ -12,10 +12,6 @@ import (
 	"ethos/pkg/record"
 )
 
-// codeInternal marks an action whose analysis failed: a defect of ethos. The action is refused like
-// everything that cannot be read.
-const codeInternal = "internal_error"
-
 // writer turns actions into lines. What cannot be described becomes an error line, never nothing,
 // because an empty pipe would look like consent.
 type writer struct {
@@ -141,13 +137,13 @@ func unreadable(err error, input []byte) (bad *record.BadLine, hint string, usag
 	var broken internal
 	switch {
 	case errors.As(err, &fault):
-		code, hint = record.IncompleteRepoConfig, fault.Hint
+		code, hint = record.CodeRepoConfig, fault.Hint
 	case errors.Is(err, facts.ErrConfig):
 		hint = "--config names a regular file that you can read"
 	case errors.Is(err, errNoText):
 		code, hint = record.CodeInvalidUTF8, "rename the directory: no record can carry its name"
 	case errors.As(err, &broken):
-		code, hint = codeInternal, "this is a defect of ethos: please report it with the input"
+		code, hint = record.CodeInternal, "this is a defect of ethos: please report it with the input"
 	}
 	return record.NewBadLine(code, err.Error(), input), hint, nil
 }

@@ -22,6 +22,8 @@ const (
 	CodeWrongValue   = "wrong_value"
 	CodeUnknownField = "unknown_field"
 	CodeMissingField = "missing_field"
+	CodeRepoConfig   = "repo_config_invalid" // also IncompleteRepoConfig
+	CodeInternal     = "internal_error"      // its analysis failed: a defect of ethos
 )
 
 // ErrAbsent is returned by [Line.Decode] for a member that the line does not have.

@@ -80,6 +80,25 @@ func TestErrorCodesInDocs(t *testing.T) {
 			t.Errorf("docs/records.md does not explain %s", match[1])
 		}
 	}
+	// No line has a code from elsewhere.
+	assigned := regexp.MustCompile(`(?m)^\s*code(?:, \w+)? :?= ([\w."]+)`)
+	passed := regexp.MustCompile(`NewBadLine\(([^,()]+),`)
+	checked := 0
+	for _, name := range tr.files {
+		text := tr.read(t, name)
+		if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") || !strings.Contains(text, "NewBadLine(") {
+			continue
+		}
+		for _, match := range append(passed.FindAllStringSubmatch(text, -1), assigned.FindAllStringSubmatch(text, -1)...) {
+			checked++
+			if from := strings.TrimPrefix(match[1], "record."); !strings.HasPrefix(from, "Code") && from != "code" && from != "fault.Code" && from != "code, message string" {
+				t.Errorf("%s: the code %s of an error line is not one of pkg/record/badline.go", name, match[1])
+			}
+		}
+	}
+	if checked < 10 {
+		t.Errorf("%d codes of error lines", checked)
+	}
 }
 
 // TestRecordsInDocs holds that each JSON example of docs/records.md is a line that the codec takes.
