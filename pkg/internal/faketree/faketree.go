@@ -182,14 +182,18 @@ func (t Tree) Entries(path string) (list []fs.DirEntry, err error) {
 // Scan lists a tree as [treescan.Scan] does.
 func (t Tree) Scan(root string, o treescan.Options) (*treescan.Tree, error) {
 	tree := &treescan.Tree{Root: root}
+	dirs := map[string]*treescan.Dir{root: treescan.NewDir(root)}
 	for _, dir := range t.Paths() {
 		if !t[dir].IsDir() || !mount.Within(dir, root) || t.skipped(dir, root, o.Skip) {
 			continue
 		}
-		place := treescan.Place{Path: dir}
+		if dir != root {
+			dirs[dir] = dirs[filepath.Dir(dir)].Sub(filepath.Base(dir))
+		}
+		place := treescan.Place{Dir: dirs[dir]}
 		entries, err := t.Entries(dir)
 		if err != nil {
-			tree.Unreadable = append(tree.Unreadable, treescan.Unreadable{Path: dir, Err: err})
+			tree.Unreadable = append(tree.Unreadable, treescan.Unreadable{Dir: place.Dir, Err: err})
 		}
 		for _, e := range entries {
 			if o.Interest(e.Name(), e.Type()) {
@@ -200,6 +204,7 @@ func (t Tree) Scan(root string, o treescan.Options) (*treescan.Tree, error) {
 			tree.Places = append(tree.Places, place)
 		}
 	}
+	tree.Add(nil)
 	return tree, nil
 }
 

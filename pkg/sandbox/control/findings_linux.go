@@ -55,16 +55,37 @@ func personal(home string) (list []gitrepo.Entry) {
 	return list
 }
 
-// denials converts findings into denials for the evidence.
-func denials(found []quarantine.Finding) (list []record.Denial) {
-	for i, f := range found {
-		if i == maxFindings {
-			return append(list, record.Denial{Layer: plan.ControlGit, What: strconv.Itoa(len(found)-i) + " more", Reason: "like those above"})
+// inEffectFirst returns findings with those first that are still in effect.
+func inEffectFirst(found []quarantine.Finding) []quarantine.Finding {
+	order := func(f quarantine.Finding) int {
+		if f.Err != nil {
+			return 0
 		}
-		list = append(list, record.Denial{
+		return 1
+	}
+	return slices.SortedStableFunc(slices.Values(found), func(a, b quarantine.Finding) int { return order(a) - order(b) })
+}
+
+// denials converts findings into denials for the evidence. Of many, those that are still in
+// effect are named.
+func denials(found []quarantine.Finding) (list []record.Denial) {
+	rest := 0
+	for _, f := range found {
+		rest += max(f.More, 1)
+	}
+	for i, f := range inEffectFirst(found) {
+		if i == maxFindings {
+			return append(list, record.Denial{Layer: plan.ControlGit, What: strconv.Itoa(rest) + " more", Reason: "like those above"})
+		}
+		rest -= max(f.More, 1)
+		d := record.Denial{
 			Layer: plan.ControlGit, What: shown(f.Path + ": " + f.What), Reason: shown(reason(f)),
 			Path: f.Path, Kept: f.Aside, Remedy: remedy(f),
-		})
+		}
+		if f.More > 0 {
+			d.Kept = "" // the whole store is not what was at the path
+		}
+		list = append(list, d)
 	}
 	return list
 }
@@ -75,6 +96,8 @@ func reason(f quarantine.Finding) string {
 	switch {
 	case f.Err != nil:
 		return would + ", and it is still in force: " + f.Err.Error()
+	case f.More > 0:
+		return "like the others"
 	case f.Aside == "":
 		return "its content could have been used outside of the sandbox unnoticed"
 	case f.Rest:
@@ -90,6 +113,8 @@ func remedy(f quarantine.Finding) string {
 		return "remove it, or run no git command there"
 	case f.Aside == "":
 		return "nothing: it is done"
+	case f.More > 0:
+		return "read what is in " + printable.Word(f.Aside) + ", and put back what you want"
 	case filepath.Base(f.Path) == "index":
 		return "rebuild the index with: git reset"
 	}

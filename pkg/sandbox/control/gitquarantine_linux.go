@@ -170,7 +170,7 @@ func Recover(ctx context.Context, environ []string) []record.Denial {
 	if err != nil {
 		return nil // there are no journals
 	}
-	found := quarantine.Recover(ctx, dir, scopeOf(getenv("HOME"), getenv))
+	found := inEffectFirst(quarantine.Recover(ctx, dir, scopeOf(getenv("HOME"), getenv)))
 	list := denials(found)
 	for i := range list {
 		if i < len(found) && found[i].Again {

@@ -84,13 +84,9 @@ func (b *builder) readRoots() (roots []string) {
 // collect records the environment files of one directory. It skips directories that package
 // managers fill and remove: their files belong to others, and mounts would get in the way.
 func (e *envFiles) collect(p treescan.Place) {
-	below := strings.TrimPrefix(strings.TrimPrefix(p.Path, e.root), "/")
-	if slices.ContainsFunc(strings.Split(below, "/"), func(name string) bool { return slices.Contains(passedBy, name) }) {
-		return
-	}
 	for _, entry := range p.Entries {
-		if (entry.Type == 0 || entry.Type == fs.ModeSymlink) && protected.EnvFile(entry.Name) {
-			e.add(filepath.Join(p.Path, entry.Name))
+		if (entry.Type == 0 || entry.Type == fs.ModeSymlink) && protected.EnvFile(entry.Name) && !passed(p.Dir) {
+			e.add(filepath.Join(p.Path(), entry.Name))
 		}
 	}
 }

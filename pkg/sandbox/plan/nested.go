@@ -40,12 +40,16 @@ type nested struct {
 	left    int // number of sites without mounts
 }
 
-// site is a protected path below a writable root.
+// site is a protected path below a writable root. The path is not stored, because a command
+// can make very many.
 type site struct {
-	path  string
+	at    *treescan.Dir
+	name  string // in that directory; "" for the directory itself
 	kind  siteKind
 	depth int
 }
+
+func (s site) path() string { return filepath.Join(s.at.Path(), s.name) }
 
 type siteKind int
 
@@ -100,10 +104,10 @@ func (b *builder) topRoots() []string {
 func (n *nested) unreadable() {
 	for _, u := range n.tree.Unreadable {
 		switch {
-		case u.Path == n.tree.Root:
-			n.b.note(u.Path, "it cannot be listed, so nothing in it is protected by name: %v. Make it readable for yourself, and start again", plain(u.Err))
+		case u.Dir.Depth() == 0:
+			n.b.note(n.tree.Root, "it cannot be listed, so nothing in it is protected by name: %v. Make it readable for yourself, and start again", plain(u.Err))
 		case len(n.held) < nestedHolds:
-			n.hold(u.Path, u.Err)
+			n.hold(u.Path(), u.Err)
 		default:
 			n.left++
 		}
@@ -144,41 +148,56 @@ func (b *builder) holdable(path string) bool {
 
 // collect records the sites of one directory.
 func (n *nested) collect(p treescan.Place) {
-	below := strings.TrimPrefix(strings.TrimPrefix(p.Path, n.tree.Root), "/")
-	depth := mount.Depth(p.Path) - mount.Depth(n.tree.Root)
-	passed := slices.ContainsFunc(strings.Split(below, "/"), func(name string) bool { return slices.Contains(passedBy, name) })
-	add := func(path string, kind siteKind) {
-		if passed && kind != ownDirectory || depth > nestedLevels || len(path) >= mountPath {
+	n.collectSockets(p)
+	depth := p.Dir.Depth()
+	if depth == 0 {
+		return // builder.protect handles the root itself
+	}
+	add := func(name string, kind siteKind) {
+		if depth > nestedLevels || kind != ownDirectory && passed(p.Dir) || len(p.Dir.Path())+1+len(name) >= mountPath {
 			n.left++
 			return
 		}
-		n.sites = append(n.sites, site{path, kind, depth})
+		n.sites = append(n.sites, site{p.Dir, name, kind, depth})
 	}
 	for _, e := range p.Entries {
-		if e.Type == fs.ModeSocket && len(p.Path) < mountPath && n.sockets < nestedSocket {
-			n.b.hideSocket(filepath.Join(p.Path, e.Name))
-			n.sockets++
-		}
-	}
-	if below == "" {
-		return // builder.protect handles the root itself
-	}
-	for _, e := range p.Entries {
-		path := filepath.Join(p.Path, e.Name)
 		switch {
-		case isOwn(path) && e.Type == fs.ModeDir:
-			add(path, ownDirectory)
+		case isOwn(p.Dir.Base()+"/"+e.Name) && e.Type == fs.ModeDir:
+			add(e.Name, ownDirectory)
 		case slices.Contains(protectedNames.Get(), e.Name):
-			add(path, settingsFile)
+			add(e.Name, settingsFile)
 		case e.Name == ".git" && e.Type == fs.ModeDir:
-			add(path, gitDirectory)
+			add(e.Name, gitDirectory)
 		case e.Name == ".git":
-			add(path, gitPointer)
+			add(e.Name, gitPointer)
 		}
 	}
 	if isGitDir(p) {
-		add(p.Path, gitDirectory)
+		add("", gitDirectory)
 	}
+}
+
+// collectSockets hides the sockets of one directory.
+func (n *nested) collectSockets(p treescan.Place) {
+	for _, e := range p.Entries {
+		if e.Type != fs.ModeSocket || n.sockets == nestedSocket {
+			continue
+		}
+		if path := p.Path(); len(path) < mountPath {
+			n.b.hideSocket(filepath.Join(path, e.Name))
+			n.sockets++
+		}
+	}
+}
+
+// passed reports whether a directory lies in one of those that are passed by.
+func passed(dir *treescan.Dir) bool {
+	for name := range dir.Names {
+		if slices.Contains(passedBy, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // isGitDir reports whether git takes a directory other than .git for a git directory,
@@ -190,9 +209,9 @@ func isGitDir(p treescan.Place) bool {
 		return slices.ContainsFunc(p.Entries, func(e treescan.Entry) bool { return e.Name == name })
 	}
 	switch {
-	case filepath.Base(p.Path) == ".git":
+	case p.Dir.Base() == ".git":
 		return false
-	case strings.Contains(p.Path, "/.git/modules/") && has("objects"):
+	case has("objects") && strings.Contains(p.Path(), "/.git/modules/"):
 		return true
 	}
 	return has("HEAD") && (has("objects") && has("refs") || has("commondir"))
@@ -210,9 +229,10 @@ func (n *nested) protect() {
 	}
 	slices.SortStableFunc(n.sites, func(a, b site) int { return order(a) - order(b) })
 	for _, s := range n.sites {
-		switch at := Covering(n.entries, s.path).Access; {
+		path := s.path()
+		switch at := Covering(n.entries, path).Access; {
 		case s.kind == ownDirectory && at != Hidden:
-		case n.isHeld(s.path) || at != ReadWrite:
+		case n.isHeld(path) || at != ReadWrite:
 			continue
 		}
 		if cost := 1 + s.depth; n.mounts < cost {
@@ -220,7 +240,7 @@ func (n *nested) protect() {
 			continue
 		}
 		before := len(n.b.rules)
-		if err := n.protectSite(s); err != nil {
+		if err := n.protectSite(s.kind, path); err != nil {
 			n.b.rules = n.b.rules[:before]
 			n.hold(s.dir(), err)
 		}
@@ -235,21 +255,21 @@ func (n *nested) protect() {
 // dir returns the directory that is held if a site cannot be checked.
 func (s site) dir() string {
 	if s.kind == gitDirectory {
-		return s.path
+		return s.path()
 	}
-	return filepath.Dir(s.path)
+	return s.at.Path()
 }
 
-func (n *nested) protectSite(s site) error {
-	switch s.kind {
+func (n *nested) protectSite(kind siteKind, path string) error {
+	switch kind {
 	case ownDirectory:
-		return n.b.protectNestedPath(s.path, blank, whyOwn)
+		return n.b.protectNestedPath(path, blank, whyOwn)
 	case settingsFile:
-		return n.b.protectNestedPath(s.path, denyWrite, whyProtected)
+		return n.b.protectNestedPath(path, denyWrite, whyProtected)
 	case gitPointer:
-		return n.b.protectPointer(s.path)
+		return n.b.protectPointer(path)
 	}
-	return n.b.protectNestedGitDir(s.path)
+	return n.b.protectNestedGitDir(path)
 }
 
 // protectNestedGitDir protects a git directory and the one that it shares parts with.

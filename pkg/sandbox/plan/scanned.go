@@ -61,7 +61,9 @@ func (s *startScans) take() []*treescan.Tree {
 	if s.taken.Swap(true) {
 		return nil
 	}
-	return s.trees
+	trees := s.trees
+	s.trees = nil // they may be large
+	return trees
 }
 
 // Scan is [treescan.Scan].

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"slices"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -32,34 +30,41 @@ func (t *tree) stamp(path string) (s [2]int64) {
 // their owner, and scans them. Directories that were unreadable at the start
 // and have not changed belong to the user and stay as they are.
 func (s *Session) open(t *tree, scan *treescan.Tree) {
+	var places []treescan.Place
 	for todo := scan.Unreadable; len(todo) > 0; {
 		u := todo[0]
 		todo = todo[1:]
-		if was, ok := s.closed[u.Path]; ok && was == t.stamp(u.Path) {
+		path := u.Path()
+		if was, ok := s.closed[identify(path)]; ok && was == t.stamp(path) {
 			continue
 		}
-		if err := s.reopen(t, u); err != nil {
-			s.note(Finding{Path: u.Path, What: "a directory that cannot be searched", Err: err})
+		if err := s.reopen(t, path, u.Err); err != nil {
+			s.note(Finding{Path: path, What: "a directory that cannot be searched", Err: err})
 			continue
 		}
-		s.note(Finding{Path: u.Path, What: "a directory that its owner could not search; now it is readable and was searched", Rest: true})
-		below, err := treescan.Scan(context.Background(), u.Path, ScanOptions(s.scope.Settings, "", ""))
+		s.note(Finding{Path: path, What: "a directory that its owner could not search; now it is readable and was searched", Rest: true})
+		options := ScanOptions(s.scope.Settings, "", "")
+		options.Dir = u.Dir
+		below, err := treescan.Scan(context.Background(), path, options)
 		if err != nil {
-			s.note(Finding{Path: u.Path, What: "a directory that cannot be searched", Err: err})
+			s.note(Finding{Path: path, What: "a directory that cannot be searched", Err: err})
 			continue
 		}
-		scan.Places = append(scan.Places, below.Places...)
+		places = append(places, below.Places...)
 		todo = append(todo, below.Unreadable...)
 	}
-	slices.SortFunc(scan.Places, func(a, b place) int { return strings.Compare(a.Path, b.Path) })
+	if len(places) > 0 {
+		scan.Add(places)
+	}
 }
 
-// reopen gives the owner of a directory the permission to search it.
-func (s *Session) reopen(t *tree, u treescan.Unreadable) error {
-	if !errors.Is(u.Err, fs.ErrPermission) || !s.writable(u.Path) {
-		return u.Err
+// reopen gives the owner of a directory the permission to search it, if that is
+// why it could not be listed.
+func (s *Session) reopen(t *tree, path string, why error) error {
+	if !errors.Is(why, fs.ErrPermission) || !s.writable(path) {
+		return why
 	}
-	return t.permit(u.Path, unix.S_IRWXU)
+	return t.permit(path, unix.S_IRWXU)
 }
 
 // permit adds permissions to a file or directory that the caller owns.

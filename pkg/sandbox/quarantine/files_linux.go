@@ -8,10 +8,7 @@ import (
 	"ethos/pkg/gitargs"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/lazy"
-	"ethos/pkg/sandbox/treescan"
 )
-
-type place = treescan.Place
 
 // check checks a file by the table of checks.
 func (g *gitDir) check(part, path string) {
@@ -29,13 +26,17 @@ func (g *gitDir) check(part, path string) {
 	default:
 		fault = checks.Get()[name](string(text))
 	}
-	if name == "HEAD" && err == nil && fault == "" && g.learning {
-		g.heads[path] = string(text)
+	if name == "HEAD" && err == nil && fault == "" && g.learning && len(text) <= maxHead {
+		g.heads[identify(path)] = string(text)
 	}
 	if fault != "" && !g.allowed("text", path, digest(text)) {
 		g.aside(path, fault)
 	}
 }
+
+// maxHead bounds the text of a HEAD file that is kept for every repository, in
+// bytes: the name of a branch.
+const maxHead = 1 << 10
 
 // alternates checks a list of alternate object directories:
 // gitrepository-layout(5). Directories outside of the trees must exist, so that
@@ -121,10 +122,9 @@ func format(e gitrepo.Entry, hash int) int {
 // config removes the settings of a configuration that are not inert, except for
 // settings that were there at the start.
 func (g *gitDir) config(path string) {
-	if g.pass.seen[path] {
+	if !g.pass.first("config", path) {
 		return
 	}
-	g.pass.seen[path] = true
 	text, err := g.text(path)
 	if err != nil || strings.IndexByte(string(text), 0) >= 0 {
 		if !g.allowed("config", path, digest(text)) || err != nil && !g.allowed("config", path, err.Error()) {

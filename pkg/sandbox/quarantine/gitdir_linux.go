@@ -16,6 +16,7 @@ import (
 type gitDir struct {
 	*Session
 	*tree
+	dir  *treescan.Dir // nil for a file
 	path string
 	own  bool // it can only be a git directory, so names that git does not make are not project files
 	sole bool // it has no commondir: its configuration is the one that its work trees share
@@ -23,17 +24,20 @@ type gitDir struct {
 }
 
 // dotGit checks an entry named .git in a work tree.
-func (s *Session) dotGit(t *tree, path string, typ fs.FileMode) {
+func (s *Session) dotGit(t *tree, in *treescan.Dir, e treescan.Entry) {
+	if e.Type == fs.ModeDir {
+		s.enqueue(candidate{in.Sub(e.Name), true})
+		return
+	}
+	path := join(in.Path(), e.Name)
 	g := &gitDir{Session: s, tree: t, path: path, own: true}
-	switch typ {
-	case fs.ModeDir:
-		s.enqueue(candidate{path, true})
+	switch e.Type {
 	case 0:
 		g.gitFile(path)
 	case fs.ModeSymlink:
 		g.symlink(path, true)
 	default:
-		g.odd(path, kindOf(typ))
+		g.odd(path, kindOf(e.Type))
 	}
 }
 
@@ -56,21 +60,21 @@ func kindOf(typ fs.FileMode) string {
 
 // gitDir checks one git directory.
 func (s *Session) gitDir(c candidate) {
-	t := s.treeOf(c.path)
-	if t == nil || s.pass.seen[c.path] {
+	path := c.dir.Path()
+	t := s.treeOf(path)
+	if t == nil {
 		return
 	}
-	s.pass.seen[c.path] = true
-	dir, err := t.list(c.path)
+	dir, err := t.list(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return // already moved with the directory around it
 	}
 	if err != nil {
-		s.note(Finding{Path: c.path, What: "a git directory that cannot be read", Err: err})
+		s.note(Finding{Path: path, What: "a git directory that cannot be read", Err: err})
 		return
 	}
 	defer dir.close()
-	g := &gitDir{Session: s, tree: t, path: c.path, own: c.own || strings.Contains(c.path, "/.git/")}
+	g := &gitDir{Session: s, tree: t, dir: c.dir, path: path, own: c.own || strings.Contains(path, "/.git/")}
 	order := func(e treescan.Entry) int { // the other files are read according to these
 		return slices.Index([]string{"commondir", "config"}, e.Name)
 	}
@@ -149,7 +153,7 @@ func (g *gitDir) symlink(path string, isDir bool) {
 	r := roleOf("", filepath.Base(path))
 	switch {
 	case filepath.Base(path) == ".git" && end.dir:
-		g.enqueue(candidate{end.path, true})
+		g.enqueue(candidate{g.dirAt(end.path), true})
 	case end.dir && r >= subtree:
 		other.directory(r, filepath.Base(path), end.path)
 	case !end.dir && r < subtree && r != unknown:
@@ -180,6 +184,10 @@ func (g *gitDir) directory(r role, name, path string) {
 		return
 	}
 	defer dir.close()
+	var in *treescan.Dir
+	if r == worktrees || r == modules {
+		in = g.dirOf(path)
+	}
 	for _, e := range dir.entries {
 		below := join(path, e.Name)
 		switch {
@@ -190,13 +198,21 @@ func (g *gitDir) directory(r role, name, path string) {
 		case r == listed:
 			g.entry(name, dir, e)
 		case r == worktrees && e.Type == fs.ModeDir:
-			g.enqueue(candidate{below, true})
+			g.enqueue(candidate{in.Sub(e.Name), true})
 		case r == modules && e.Type == fs.ModeDir:
-			g.module(below)
+			g.module(in.Sub(e.Name))
 		default:
 			g.stray(below, e.Type)
 		}
 	}
+}
+
+// dirOf returns a directory that usually lies in the git directory.
+func (g *gitDir) dirOf(path string) *treescan.Dir {
+	if g.dir != nil && filepath.Dir(path) == g.path {
+		return g.dir.Sub(filepath.Base(path))
+	}
+	return g.dirAt(path)
 }
 
 // parts checks a directory in which every name is known, if it exists.
@@ -213,7 +229,8 @@ func (g *gitDir) parts(part, path string) {
 
 // module checks an entry among the git directories of submodules. The names of
 // submodules may contain slashes.
-func (g *gitDir) module(path string) {
+func (g *gitDir) module(dir *treescan.Dir) {
+	path := dir.Path()
 	entries, err := g.tree.entries(path)
 	if err != nil {
 		g.odd(path, "a directory that cannot be read: "+err.Error())
@@ -221,13 +238,13 @@ func (g *gitDir) module(path string) {
 	}
 	for _, e := range entries {
 		if e.Type == 0 && slices.Contains([]string{"HEAD", "config", "config.worktree", "commondir", "index", "gitdir"}, e.Name) {
-			g.enqueue(candidate{path, true})
+			g.enqueue(candidate{dir, true})
 			return
 		}
 	}
 	for _, e := range entries {
 		if e.Type == fs.ModeDir {
-			g.module(join(path, e.Name))
+			g.module(dir.Sub(e.Name))
 		} else {
 			g.stray(join(path, e.Name), e.Type)
 		}
@@ -238,14 +255,10 @@ func (g *gitDir) module(path string) {
 // directory, at any depth.
 func (g *gitDir) subtree(path string) {
 	for _, scan := range g.scans {
-		i, _ := slices.BinarySearchFunc(scan.Places, path, func(p place, path string) int { return strings.Compare(p.Path, path) })
-		for ; i < len(scan.Places) && strings.HasPrefix(scan.Places[i].Path, path); i++ {
-			if !within(scan.Places[i].Path, path) {
-				continue
-			}
-			for _, e := range scan.Places[i].Entries {
+		for _, p := range scan.Below(path) {
+			for _, e := range p.Entries {
 				if e.Type != 0 && e.Type != fs.ModeDir {
-					g.stray(join(scan.Places[i].Path, e.Name), e.Type)
+					g.stray(join(p.Path(), e.Name), e.Type)
 				}
 			}
 		}

@@ -24,7 +24,7 @@ import (
 // nobody has locked was left by a killed run, or by a run that could not move what it found.
 //
 // A line is a word and its operands. Strings are quoted as in Go, because a path can contain any
-// byte. The line "end" marks the journal as complete. The findings that could not be moved follow
+// byte; of most paths there is only a hash. The line "end" marks the journal as complete. The findings that could not be moved follow
 // it; when they are present, nothing else is checked again.
 type journal struct {
 	file *os.File
@@ -79,27 +79,27 @@ func (s *Session) print(out io.Writer) {
 		fmt.Fprintf(out, "readonly %q\n", path)
 	}
 	for id := range s.known {
-		fmt.Fprintf(out, "known %s\n", hex.EncodeToString(id[:]))
+		fmt.Fprintf(out, "known %x\n", id)
 	}
 	for path, text := range s.heads {
-		fmt.Fprintf(out, "head %q %q\n", path, text)
+		fmt.Fprintf(out, "head %x %q\n", path, text)
 	}
 	for path, stamp := range s.closed {
-		fmt.Fprintf(out, "closed %q %d %d\n", path, stamp[0], stamp[1])
+		fmt.Fprintf(out, "closed %x %d %d\n", path, stamp[0], stamp[1])
 	}
 	fmt.Fprintln(out, journalEnd)
 }
 
 // finish removes the journal of a run that has been checked, unless something could not be moved.
 // The end of a removed file, which takes the kernel longer, is left to close.
-func (j *journal) finish(left []string) {
+func (j *journal) finish(left []identifier) {
 	if j == nil || j.over {
 		return
 	}
 	j.over = true
 	var text []byte
 	for _, path := range left {
-		text = fmt.Appendf(text, "left %q\n", path)
+		text = fmt.Appendf(text, "left %x\n", path)
 	}
 	if len(left) > 0 && j.file.Truncate(j.end) == nil {
 		if _, err := j.file.WriteAt(text, j.end); err == nil {
@@ -111,7 +111,7 @@ func (j *journal) finish(left []string) {
 }
 
 // close finishes and frees the journal.
-func (j *journal) close(left []string) {
+func (j *journal) close(left []identifier) {
 	if j != nil {
 		j.finish(left)
 		j.file.Close()
@@ -213,21 +213,21 @@ func (j *journal) session(scope Scope) (*Session, error) {
 
 // readLeft reads the list of findings that could not be moved. It returns nil after a killed run,
 // for which everything is checked.
-func readLeft(in *bufio.Reader) (left map[string]bool, err error) {
+func readLeft(in *bufio.Reader) (left map[identifier]bool, err error) {
 	for {
 		line, err := in.ReadString('\n')
 		if err == io.EOF && line == "" {
 			return left, nil
 		}
 		if left == nil {
-			left = map[string]bool{}
+			left = map[identifier]bool{}
 		}
 		if err == io.EOF { // its writer was killed
 			return left, nil
 		}
-		quoted, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "left ")
-		path, bad := strconv.Unquote(quoted)
-		if err != nil || !ok || bad != nil {
+		text, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "left ")
+		path, rest, bad := hashed(text)
+		if err != nil || !ok || bad != nil || rest != "" {
 			return nil, fmt.Errorf("%w: %s", errLine, strconv.Quote(line))
 		}
 		left[path] = true
@@ -236,37 +236,69 @@ func readLeft(in *bufio.Reader) (left map[string]bool, err error) {
 
 var errLine = errors.New("a line that does not belong in a journal")
 
+// hashed returns the hash with which a text begins, or that of the quoted path that a journal of an
+// earlier version has in its place, and what follows.
+func hashed(text string) (id identifier, rest string, err error) {
+	if !strings.HasPrefix(text, `"`) {
+		text, rest, _ = strings.Cut(text, " ")
+		if n, err := hex.Decode(id[:], []byte(text[:min(len(text), 2*len(id))])); err != nil || len(text) != 2*n || n != len(id) {
+			return id, "", errLine
+		}
+		return id, rest, nil
+	}
+	path, rest, err := quotedPath(text)
+	return identify(path), rest, err
+}
+
+// quotedPath returns the quoted string with which a text begins, and what follows.
+func quotedPath(text string) (path, rest string, err error) {
+	quoted, err := strconv.QuotedPrefix(text)
+	if err != nil {
+		return "", "", errLine
+	}
+	path, err = strconv.Unquote(quoted)
+	if err != nil {
+		return "", "", errLine
+	}
+	return path, strings.TrimPrefix(text[len(quoted):], " "), nil
+}
+
 // parse adds the content of one line to the session.
 func (s *Session) parse(line string) error {
 	word, rest, _ := strings.Cut(line, " ")
-	if word == "known" {
-		id, err := hex.DecodeString(rest)
-		if err != nil || len(id) != len(identifier{}) {
-			return errLine
-		}
-		s.known[identifier(id)] = true
-		return nil
-	}
-	quoted, err := strconv.QuotedPrefix(rest)
-	if err != nil {
-		return errLine
-	}
-	path, err := strconv.Unquote(quoted)
-	if err != nil {
-		return errLine
-	}
-	rest = strings.TrimPrefix(rest[len(quoted):], " ")
 	switch word {
-	case "root":
-		var ino int64
-		if _, err := fmt.Sscanf(rest, "%d", &ino); err != nil {
+	case "root", "readonly":
+		path, rest, err := quotedPath(rest)
+		if err != nil {
+			return err
+		}
+		if word == "readonly" {
+			s.scope.ReadOnly = append(s.scope.ReadOnly, path)
+			return nil
+		}
+		ino, err := strconv.ParseInt(rest, 10, 64)
+		if err != nil {
 			return errLine
 		}
 		s.add(path, ino)
-	case "readonly":
-		s.scope.ReadOnly = append(s.scope.ReadOnly, path)
+		return nil
+	case "known", "head", "closed":
+		id, rest, err := hashed(rest)
+		if err != nil {
+			return err
+		}
+		return s.parseHashed(word, id, rest)
+	}
+	return errLine
+}
+
+// parseHashed adds the content of a line that has a hash.
+func (s *Session) parseHashed(word string, id identifier, rest string) (err error) {
+	switch word {
+	case "known":
+		s.known[id] = true
 	case "head":
-		if s.heads[path], err = strconv.Unquote(rest); err != nil {
+		if s.heads[id], err = strconv.Unquote(rest); err != nil {
 			return errLine
 		}
 	case "closed":
@@ -274,9 +306,7 @@ func (s *Session) parse(line string) error {
 		if _, err := fmt.Sscanf(rest, "%d %d", &stamp[0], &stamp[1]); err != nil {
 			return errLine
 		}
-		s.closed[path] = stamp
-	default:
-		return errLine
+		s.closed[id] = stamp
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func (g *gitDir) leads(path, name, what, has string) {
 		g.note(Finding{Path: to.path, What: "a directory that " + path + " names, and that cannot be read", Err: err})
 	}
 	if slices.ContainsFunc(entries, func(e treescan.Entry) bool { return strings.EqualFold(e.Name, has) }) {
-		g.enqueue(candidate{path: to.path})
+		g.enqueue(candidate{dir: g.dirAt(to.path)})
 	}
 }
 

@@ -70,6 +70,9 @@ type Finding struct {
 	// Again says that it was already found when its run ended, and could not be
 	// moved then.
 	Again bool
+	// More is how many others this one stands for, of which there are too many
+	// to list them. They lie in the directory Aside, under their paths.
+	More int
 }
 
 // Session holds the state of one run: what existed when it began, and what it
@@ -79,40 +82,51 @@ type Session struct {
 	settings []string // of the scope, lower-cased
 	trees    []*tree
 	scans    []*treescan.Tree
-	known    map[identifier]bool // what existed at the start
-	where    map[identifier]string
-	heads    map[string]string   // HEAD files at the start
-	closed   map[string][2]int64 // directories that were not searchable at the start: inode and change time
+	known    map[identifier]bool     // what existed at the start
+	heads    map[identifier]string   // HEAD files at the start, by path
+	closed   map[identifier][2]int64 // directories that were not searchable at the start, by path: inode and change time
 	learning bool
+	others   []*Session        // runs in progress, while learning
 	readOnly map[string]origin // the files at Scope.ReadOnly at the start
 	started  time.Time
 	store    map[*tree]*store
 	found    []Finding
+	noted    map[identifier]bool // findings that were noted
+	surplus  map[*tree]surplus   // those that are not in found
 	pass     *pass
 	journal  *journal
-	left     []string        // what could not be moved
-	only     map[string]bool // the only paths to check; nil: everything
-	fault    error           // why there is no journal
+	left     []identifier        // the paths of what could not be moved
+	only     map[identifier]bool // the only paths to check; nil: everything
+	fault    error               // why there is no journal
+
+	listed, listedInEffect int // bytes in found
 }
 
-// identifier stands for one thing that existed: a hash of its path, kind and
-// content.
+// identifier stands for one thing: a hash of its path, or of its path, kind and
+// content. Where very many are kept, no path is: it can be a hundred times as
+// long.
 type identifier [16]byte
 
+// identify returns the hash of some strings.
+func identify(parts ...string) identifier {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return identifier(sum[:len(identifier{})])
+}
+
 func newSession(scope Scope) *Session {
-	return &Session{scope: scope, settings: lower(scope.Settings), known: map[identifier]bool{}, where: map[identifier]string{}, heads: map[string]string{}, closed: map[string][2]int64{}, started: time.Now().UTC(), store: map[*tree]*store{}}
+	return &Session{scope: scope, settings: lower(scope.Settings), known: map[identifier]bool{}, heads: map[identifier]string{}, closed: map[identifier][2]int64{}, started: time.Now().UTC(), store: map[*tree]*store{}, noted: map[identifier]bool{}, surplus: map[*tree]surplus{}}
 }
 
 // pass is one walk through all trees.
 type pass struct {
-	seen  map[string]bool // git directories already checked
+	seen  map[identifier]bool // git directories and configurations that are, or will be, checked
 	queue []candidate
 }
 
 // candidate is a directory that git could recognise as a git directory.
 type candidate struct {
-	path string
-	own  bool // it is certainly one: .git, or a submodule's
+	dir *treescan.Dir
+	own bool // it is certainly one: .git, or a submodule's
 }
 
 // Begin records what exists. It must return before the command starts. What it
@@ -128,7 +142,8 @@ func Begin(ctx context.Context, scope Scope) *Session {
 func Observe(ctx context.Context, scope Scope) *Session {
 	s := newSession(scope)
 	s.learning = true
-	others := live(scope.Journals, scope)
+	seen := map[string]bool{}
+	s.others = live(scope.Journals, scope, seen)
 	for _, root := range scope.Roots {
 		t, err := openTree(root)
 		if err != nil {
@@ -144,13 +159,11 @@ func Observe(ctx context.Context, scope Scope) *Session {
 		}
 		s.scans = append(s.scans, scan)
 		for _, u := range scan.Unreadable {
-			s.closed[u.Path] = t.stamp(u.Path)
+			path := u.Path()
+			s.closed[identify(path)] = t.stamp(path)
 		}
 	}
-	s.look()
-	s.learning = false
-	s.doubt(append(others, live(scope.Journals, scope)...))
-	s.where = nil
+	s.learn(seen)
 	s.protect()
 	return s
 }
@@ -211,6 +224,7 @@ func (s *Session) Look(ctx context.Context) []Finding {
 		_ = scan.Save() // without a saved scan the next run is only slower
 	}
 	s.look()
+	s.sumUp()
 	return s.found
 }
 
@@ -249,10 +263,10 @@ func lower(list []string) (out []string) {
 
 // look checks everything that the scans found.
 func (s *Session) look() {
-	s.pass = &pass{seen: map[string]bool{}}
-	for _, scan := range s.scans {
+	s.pass = &pass{seen: map[identifier]bool{}}
+	for i, scan := range s.scans {
 		for _, p := range scan.Places {
-			s.place(p)
+			s.place(s.trees[i], p)
 		}
 	}
 	for len(s.pass.queue) > 0 {
@@ -263,22 +277,20 @@ func (s *Session) look() {
 }
 
 // place checks the relevant entries of one directory.
-func (s *Session) place(p treescan.Place) {
-	t := s.treeOf(p.Path)
+func (s *Session) place(t *tree, p treescan.Place) {
 	var has []string
 	for _, e := range p.Entries {
-		path := join(p.Path, e.Name)
 		name := strings.ToLower(e.Name)
 		has = append(has, name)
 		switch {
 		case name == ".git":
-			s.dotGit(t, path, e.Type)
+			s.dotGit(t, p.Dir, e)
 		case slices.Contains(s.settings, name):
-			s.setting(t, path, e.Name, e.Type)
+			s.setting(t, join(p.Path(), e.Name), e.Name, e.Type)
 		}
 	}
 	if isGitDir(has) {
-		s.enqueue(candidate{path: p.Path})
+		s.enqueue(candidate{dir: p.Dir})
 	}
 }
 
@@ -291,7 +303,31 @@ func isGitDir(has []string) bool {
 	return all("head", "commondir") || all("head", "objects", "refs")
 }
 
-func (s *Session) enqueue(c candidate) { s.pass.queue = append(s.pass.queue, c) }
+// first reports whether something at a path is met for the first time in this
+// pass.
+func (p *pass) first(kind, path string) bool {
+	id := identify(kind, path)
+	met := p.seen[id]
+	p.seen[id] = true
+	return !met
+}
+
+func (s *Session) enqueue(c candidate) {
+	if s.pass.first("directory", c.dir.Path()) {
+		s.pass.queue = append(s.pass.queue, c)
+	}
+}
+
+// dirAt returns the directory at a path. What could be a git directory is in a
+// scan, which has its path already.
+func (s *Session) dirAt(path string) *treescan.Dir {
+	for _, scan := range s.scans {
+		if below := scan.Below(path); len(below) > 0 && below[0].Path() == path {
+			return below[0].Dir
+		}
+	}
+	return treescan.NewDir(path)
+}
 
 func join(dir, name string) string {
 	if dir == "/" {
@@ -311,15 +347,16 @@ func (s *Session) treeOf(path string) *tree {
 }
 
 // allowed reports whether something existed at the start. The parts identify
-// it: its path, its kind and its content.
+// it: its kind, its path and its content.
 func (s *Session) allowed(parts ...string) bool {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	id := identifier(sum[:len(identifier{})])
-	if s.learning {
-		s.known[id] = true
-		s.where[id] = parts[1]
+	id := identify(parts...)
+	if !s.learning {
+		return s.known[id]
 	}
-	return s.known[id]
+	if !s.doubtful(id, parts[1]) {
+		s.known[id] = true
+	}
+	return true
 }
 
 // digest returns a hash of a text.
@@ -346,11 +383,4 @@ func (t *tree) sum(path string) string {
 		return "error: " + err.Error()
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// note adds a finding once.
-func (s *Session) note(f Finding) {
-	if !s.learning && !slices.ContainsFunc(s.found, func(other Finding) bool { return other.Path == f.Path && other.What == f.What }) {
-		s.found = append(s.found, f)
-	}
 }

@@ -56,7 +56,7 @@ func (g *gitDir) aside(path, what string) {
 // command could not change the path or, after an earlier run, if that run did
 // not report it as left over.
 func (s *Session) judges(path string) bool {
-	return s.writable(path) && (s.only == nil || s.only[path])
+	return s.writable(path) && (s.only == nil || s.only[identify(path)])
 }
 
 // told records the outcome for a finding, and saves what is left over for the
@@ -64,7 +64,7 @@ func (s *Session) judges(path string) bool {
 func (s *Session) told(f Finding) {
 	f.Again = s.only != nil
 	if f.Err != nil && f.Aside == "" {
-		s.left = append(s.left, f.Path)
+		s.left = append(s.left, identify(f.Path))
 	}
 	s.note(f)
 }
@@ -77,7 +77,7 @@ func (g *gitDir) remake(t *tree, path string) (bool, error) {
 	}
 	switch name := filepath.Base(path); name {
 	case "HEAD":
-		if text, ok := g.heads[path]; ok {
+		if text, ok := g.heads[identify(path)]; ok {
 			return true, t.create(path, []byte(text), 0o644)
 		}
 	case "objects", "refs":

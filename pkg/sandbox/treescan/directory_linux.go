@@ -15,6 +15,9 @@ type worker struct {
 	*walk
 	local []job
 	path  []byte // of the current directory
+	job   job    // the current directory
+	at    *Dir   // the same, as soon as it is needed
+	spare []byte // for a path
 	base  int    // length of the root's path
 	way   []step // open directories along the path, the deepest last
 	buf   []byte
@@ -66,7 +69,7 @@ func stampOf(st *unix.Stat_t) stamp {
 func (w *worker) list(j job) {
 	n := w.node(j.directory)
 	fd, err := w.open()
-	if gone(err) && j.above >= 0 {
+	if gone(err) && j.parent != nil {
 		n.state = vanished
 		return
 	}
@@ -89,13 +92,13 @@ func (w *worker) list(j job) {
 		n.own.err = err
 	}
 	if len(n.own.entries) > 0 {
-		w.places = append(w.places, Place{strings.Clone(w.current()), n.own.entries})
+		w.places = append(w.places, Place{w.here(), n.own.entries})
 	}
 	if n.own.err != nil {
-		w.unreadable = append(w.unreadable, Unreadable{strings.Clone(w.current()), n.own.err})
+		w.unreadable = append(w.unreadable, Unreadable{w.here(), n.own.err})
 	}
 	for i := range n.kids {
-		w.local = append(w.local, job{directory: directory{node: &n.kids[i]}, above: len(w.path)})
+		w.queue(directory{node: &n.kids[i]})
 	}
 }
 

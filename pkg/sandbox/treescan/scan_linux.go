@@ -1,6 +1,7 @@
 package treescan
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"runtime"
@@ -33,8 +34,9 @@ type walk struct {
 // job is a directory for a worker to check.
 type job struct {
 	directory
-	above  int    // length of the parent directory's path
-	prefix string // that path, if the job comes from another worker
+	parent  *Dir  // nil for the root
+	above   int32 // length of the parent's path
+	foreign bool  // the job comes from another worker
 }
 
 // perWorker is the number of directories in a memory that justify one more
@@ -61,14 +63,17 @@ func scan(ctx context.Context, root string, o Options, old *memory, now moment) 
 		w.coarse = coarseClock
 	}
 	t := &Tree{Root: root, options: o, old: old, at: now, changed: map[int32]*node{}}
-	first := job{above: -1}
+	if w.Dir == nil {
+		w.Dir = NewDir(root)
+	}
+	var first job
 	if old.len() == 0 {
 		t.top = &node{was: -1}
 		first.node = t.top
 	}
 	fd, err := openRoot(root)
 	if unreadable(err) {
-		t.Dirs, t.Unreadable = 1, []Unreadable{{root, err}}
+		t.Dirs, t.Unreadable = 1, []Unreadable{{w.Dir, err}}
 		t.top = &node{was: -1}
 		return t, ctx.Err()
 	}
@@ -93,7 +98,7 @@ func scan(ctx context.Context, root string, o Options, old *memory, now moment) 
 	for _, one := range all {
 		t.add(one)
 	}
-	t.sortByPath()
+	t.sort()
 	return t, nil
 }
 
@@ -136,9 +141,7 @@ func (w *walk) take(to []job) []job {
 func (w *worker) give() {
 	half := w.local[:len(w.local)/2]
 	for i := range half {
-		if half[i].above >= 0 && half[i].prefix == "" {
-			half[i].prefix = string(w.path[:half[i].above])
-		}
+		half[i].foreign = true
 	}
 	w.mu.Lock()
 	w.shared = append(w.shared, half...)
@@ -177,21 +180,25 @@ func (w *worker) next() (job, bool) {
 	}
 	j := w.local[last]
 	w.local = w.local[:last]
-	if j.prefix != "" && (len(w.path) < j.above || string(w.path[:j.above]) != j.prefix) {
-		w.leave(0)
-		w.path = append(w.path[:0], j.prefix...)
+	if j.foreign && j.parent != nil && j.parent != w.job.parent {
+		w.spare = j.parent.appendTo(w.spare[:0])
+		if !bytes.HasPrefix(w.path, w.spare) {
+			w.leave(0)
+			w.path = append(w.path[:0], w.spare...)
+		}
 	}
 	return j, true
 }
 
 // visit checks one directory and queues its subdirectories.
 func (w *worker) visit(j job) {
+	w.job, w.at = j, nil
 	w.enterPath(j)
 	if w.length() > MaxPath {
 		w.fail(j, ErrTooLong)
 		return
 	}
-	if j.above >= 0 && w.Skip != nil && w.Skip(w.current()) {
+	if j.parent != nil && w.Skip != nil && w.Skip(w.current()) {
 		return
 	}
 	if w.unchanged(j.directory) {
@@ -203,13 +210,30 @@ func (w *worker) visit(j job) {
 
 // enterPath sets the worker's path to a directory's. The path of "/" is empty.
 func (w *worker) enterPath(j job) {
-	if j.above < 0 {
+	if j.parent == nil {
 		w.path = append(w.path[:0], strings.TrimSuffix(w.root, "/")...)
 		w.base = len(w.path)
 		return
 	}
-	w.leave(j.above)
+	w.leave(int(j.above))
 	w.path = append(append(w.path[:j.above], '/'), w.nameOf(j.directory)...)
+}
+
+// here returns the current directory as it is kept.
+func (w *worker) here() *Dir {
+	switch {
+	case w.at != nil:
+	case w.job.parent == nil:
+		w.at = w.Dir
+	default:
+		w.at = w.job.parent.Sub(w.nameOf(w.job.directory))
+	}
+	return w.at
+}
+
+// queue adds a subdirectory of the current directory to the list.
+func (w *worker) queue(d directory) {
+	w.local = append(w.local, job{directory: d, parent: w.here(), above: int32(len(w.path))})
 }
 
 func (w *worker) nameOf(d directory) string {
@@ -240,10 +264,10 @@ func (w *worker) remembered(j job) {
 	first, count := w.old.kidsOf(i)
 	w.keep(i)
 	for k := range count {
-		w.local = append(w.local, job{directory: directory{record: int32(first + k)}, above: len(w.path)})
+		w.queue(directory{record: int32(first + k)})
 	}
 	if w.old.hasEntries(i) {
-		w.places = append(w.places, Place{strings.Clone(w.current()), w.old.entriesOf(i)})
+		w.places = append(w.places, Place{w.here(), w.old.entriesOf(i)})
 	}
 }
 
@@ -260,6 +284,6 @@ func (w *worker) node(d directory) *node {
 func (w *worker) fail(j job, err error) {
 	n := w.node(j.directory)
 	n.state, n.own = listed, &listing{err: err}
-	w.unreadable = append(w.unreadable, Unreadable{strings.Clone(w.current()), err})
+	w.unreadable = append(w.unreadable, Unreadable{w.here(), err})
 	w.dirs++
 }

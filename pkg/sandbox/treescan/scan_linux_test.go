@@ -84,10 +84,10 @@ func (s *site) remember() {
 func text(tree *Tree) string {
 	var b strings.Builder
 	for _, p := range tree.Places {
-		fmt.Fprintf(&b, "%q %v\n", p.Path, p.Entries)
+		fmt.Fprintf(&b, "%q %v\n", p.Path(), p.Entries)
 	}
 	for _, u := range tree.Unreadable {
-		fmt.Fprintf(&b, "%q %v\n", u.Path, u.Err)
+		fmt.Fprintf(&b, "%q %v\n", u.Path(), u.Err)
 	}
 	return b.String()
 }
@@ -111,11 +111,11 @@ func (s *site) finds(tree *Tree, want ...string) {
 	var got []string
 	for _, p := range tree.Places {
 		for _, e := range p.Entries {
-			got = append(got, strings.TrimPrefix(p.Path+"/"+e.Name, s.dir+"/"))
+			got = append(got, strings.TrimPrefix(p.Path()+"/"+e.Name, s.dir+"/"))
 		}
 	}
 	for _, u := range tree.Unreadable {
-		got = append(got, "?"+strings.TrimPrefix(u.Path, s.dir+"/"))
+		got = append(got, "?"+strings.TrimPrefix(u.Path(), s.dir+"/"))
 	}
 	if !slices.Equal(got, want) {
 		s.t.Errorf("found %q, want %q", got, want)
@@ -141,7 +141,7 @@ func TestKindsAndNames(t *testing.T) {
 	}
 	kinds := map[string]fs.FileMode{}
 	for _, p := range tree.Places {
-		kinds[strings.TrimPrefix(p.Path, s.dir+"/")] = p.Entries[0].Type
+		kinds[strings.TrimPrefix(p.Path(), s.dir+"/")] = p.Entries[0].Type
 	}
 	for _, name := range hostile {
 		if typ, ok := kinds[name]; !ok || typ != 0 {
@@ -182,7 +182,7 @@ func TestDeeperThanAPath(t *testing.T) {
 	}
 	unix.Close(fd)
 	tree := s.scan()
-	deepest := tree.Places[len(tree.Places)-1].Path
+	deepest := tree.Places[len(tree.Places)-1].Path()
 	if want := MaxPath / 201; len(tree.Places) != want || len(deepest) < 15<<10 {
 		t.Errorf("%d places, the deepest of %d bytes; want %d", len(tree.Places), len(deepest), want)
 	}
@@ -208,7 +208,7 @@ func TestManyLevels(t *testing.T) {
 	s.ok(unix.Mkdirat(fd, ".git", 0o755))
 	unix.Close(fd)
 	tree := s.scan()
-	if tree.Dirs != 3002 || len(tree.Places) != 1 || len(tree.Places[0].Path) != len(s.dir)+6000 {
+	if tree.Dirs != 3002 || len(tree.Places) != 1 || len(tree.Places[0].Path()) != len(s.dir)+6000 {
 		t.Errorf("%d directories, %d places", tree.Dirs, len(tree.Places))
 	}
 	s.remember()
@@ -250,7 +250,7 @@ func TestUnreadable(t *testing.T) {
 	s.ok(os.Chmod(s.dir, 0o300))
 	tree := s.scan()
 	s.ok(os.Chmod(s.dir, 0o755))
-	if len(tree.Unreadable) != 1 || tree.Unreadable[0].Path != s.dir || !errors.Is(tree.Unreadable[0].Err, syscall.EACCES) {
+	if len(tree.Unreadable) != 1 || tree.Unreadable[0].Path() != s.dir || !errors.Is(tree.Unreadable[0].Err, syscall.EACCES) {
 		t.Errorf("%v", tree.Unreadable)
 	}
 }
@@ -281,7 +281,7 @@ func TestTheRootDirectory(t *testing.T) {
 	s.Interest = func(name string, _ fs.FileMode) bool { return name == "etc" || name == "passwd" }
 	tree, err := Scan(context.Background(), "/", s.Options)
 	s.ok(err)
-	if !slices.ContainsFunc(tree.Places, func(p Place) bool { return p.Path == "/" }) || !slices.ContainsFunc(tree.Places, func(p Place) bool { return p.Path == "/etc" }) {
+	if !slices.ContainsFunc(tree.Places, func(p Place) bool { return p.Path() == "/" }) || !slices.ContainsFunc(tree.Places, func(p Place) bool { return p.Path() == "/etc" }) {
 		t.Errorf("%v", tree.Places)
 	}
 }

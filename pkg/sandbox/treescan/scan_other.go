@@ -23,34 +23,38 @@ func scan(ctx context.Context, root string, o Options, _ *memory, now moment) (*
 	if !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: root, Err: errors.New("not a directory")}
 	}
-	type job struct {
-		n    *node
-		path string
+	if o.Dir == nil {
+		o.Dir = NewDir(root)
 	}
-	for todo := []job{{t.top, root}}; len(todo) > 0 && ctx.Err() == nil; {
+	type job struct {
+		n   *node
+		dir *Dir
+	}
+	for todo := []job{{t.top, o.Dir}}; len(todo) > 0 && ctx.Err() == nil; {
 		j := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if j.path != root && o.Skip != nil && o.Skip(j.path) {
+		path := j.dir.Path()
+		if j.dir != o.Dir && o.Skip != nil && o.Skip(path) {
 			continue
 		}
-		if j.n.visit(j.path, o.Interest); j.n.state == vanished {
+		if j.n.visit(path, o.Interest); j.n.state == vanished {
 			continue
 		}
 		t.Dirs, t.Listed = t.Dirs+1, t.Listed+1
 		if len(j.n.own.entries) > 0 {
-			t.Places = append(t.Places, Place{j.path, j.n.own.entries})
+			t.Places = append(t.Places, Place{j.dir, j.n.own.entries})
 		}
 		if j.n.own.err != nil {
-			t.Unreadable = append(t.Unreadable, Unreadable{j.path, j.n.own.err})
+			t.Unreadable = append(t.Unreadable, Unreadable{j.dir, j.n.own.err})
 		}
 		for i := range j.n.kids {
-			todo = append(todo, job{&j.n.kids[i], filepath.Join(j.path, j.n.kids[i].name)})
+			todo = append(todo, job{&j.n.kids[i], j.dir.Sub(j.n.kids[i].name)})
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	t.sortByPath()
+	t.sort()
 	return t, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -24,22 +25,28 @@ type Entry struct {
 
 // Place is a directory with at least one entry of interest.
 type Place struct {
-	Path    string
+	Dir     *Dir
 	Entries []Entry // sorted by name
 }
+
+// Path returns the path of the directory, which is not stored.
+func (p Place) Path() string { return p.Dir.Path() }
 
 // Unreadable is a directory that could not be listed, or not completely. What
 // lies below it is unknown.
 type Unreadable struct {
-	Path string
-	Err  error
+	Dir *Dir
+	Err error
 }
+
+// Path returns the path of the directory, which is not stored.
+func (u Unreadable) Path() string { return u.Dir.Path() }
 
 // Tree is the result of one scan.
 type Tree struct {
 	Root       string
-	Places     []Place      // sorted by path
-	Unreadable []Unreadable // sorted by path
+	Places     []Place      // sorted by path, component by component
+	Unreadable []Unreadable // sorted in the same way
 	Dirs       int          // number of directories
 	Listed     int          // how many of them had to be read
 
@@ -62,6 +69,9 @@ type Options struct {
 	// Skip leaves out a directory, given by absolute path, with everything
 	// below it. It must not keep path.
 	Skip func(path string) bool
+	// Dir is the root's place in the tree that the scan is a part of: see
+	// [Tree.Add]. nil stands for a tree of its own.
+	Dir *Dir
 	// Memory is the file of the memory; "" for none.
 	Memory string
 	// Spares is how many directories a new memory must spare the next scan to
@@ -181,10 +191,31 @@ func (t *Tree) seen(d directory) (stamp, []Entry) {
 	return stamp{}, nil
 }
 
-// sortByPath sorts the lists of a tree.
-func (t *Tree) sortByPath() {
-	slices.SortFunc(t.Places, func(a, b Place) int { return strings.Compare(a.Path, b.Path) })
-	slices.SortFunc(t.Unreadable, func(a, b Unreadable) int { return strings.Compare(a.Path, b.Path) })
+// sort sorts the lists of a tree.
+func (t *Tree) sort() {
+	slices.SortFunc(t.Places, func(a, b Place) int { return compare(a.Dir, b.Dir) })
+	slices.SortFunc(t.Unreadable, func(a, b Unreadable) int { return compare(a.Dir, b.Dir) })
+}
+
+// Add adds what scans of parts of the tree found, made with [Options.Dir].
+func (t *Tree) Add(places []Place) {
+	t.Places = append(t.Places, places...)
+	t.sort()
+}
+
+// Below returns the places at a path and below it.
+func (t *Tree) Below(path string) []Place {
+	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(t.Root, "/"))
+	if !ok || len(t.Places) == 0 || rest != "" && rest[0] != '/' {
+		return nil
+	}
+	var names []string
+	if rest = strings.Trim(rest, "/"); rest != "" {
+		names = strings.Split(rest, "/")
+	}
+	first := sort.Search(len(t.Places), func(i int) bool { return t.Places[i].Dir.against(names) >= 0 })
+	list := t.Places[first:]
+	return list[:sort.Search(len(list), func(i int) bool { return list[i].Dir.against(names) > 0 })]
 }
 
 // sort sorts the entries and removes duplicates: a directory that changes while
