@@ -43,6 +43,9 @@ func (c *walker) assigned(as *syntax.Assign, old []alt) []alt {
 	case as.Value == nil:
 		return []alt{{}}
 	}
+	if names := c.listedValue(as.Value); names != nil && !as.Append {
+		return names
+	}
 	var alts []alt
 	c.eachAssigned(as.Value, func(f field) {
 		x := alt{text: f.text, dyn: f.dyn, secret: f.secret}
@@ -99,9 +102,13 @@ func (c *walker) assignedArray(as *syntax.Assign, old []alt) []alt {
 		if elem.Index != nil || elem.Value == nil {
 			return []alt{{array: true, dyn: true}}
 		}
-		e := eval{c: c, frozen: true}
+		e := eval{c: c, frozen: true, values: true}
 		for _, f := range e.word(nil, elem.Value) {
-			if !f.static() || f.glob || f.many {
+			switch {
+			case f.static() && !f.glob && !f.many:
+			case f.glob && !f.home && !f.dyn, f.many && !startsDynamic(f.text):
+				list.dyn, list.names = true, true
+			default:
 				return []alt{{array: true, dyn: true}}
 			}
 			list.list = append(list.list, f.text)

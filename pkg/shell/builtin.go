@@ -219,7 +219,7 @@ func (c *walker) declareWords(inv invocation, name string) {
 // known only at run time, unless read reads text of the script.
 func (c *walker) assignedNames(inv invocation, name string) {
 	args := inv.fields[1:]
-	g := grammar{short: "a:d:i:n:N:p:t:u:C:c:O:s:"}
+	g := grammar{short: "d:n:u:C:c:O:s:"}
 	if name == "read" {
 		g = grammar{short: "a:d:i:n:N:p:t:u:"}
 	}
@@ -238,9 +238,26 @@ func (c *walker) assignedNames(inv invocation, name string) {
 		c.indexText(f)
 		c.overwrite(f)
 	}
+	if names := c.listed(c.feedOf(inv)); len(names) > 0 && len(operands) == 1 && !operands[0].dyn && syntax.ValidName(operands[0].text) {
+		c.setVariable(operands[0].text, variable{alts: namesRead(names, name != "read" || p.has("a"))})
+		return
+	}
 	if name == "read" && c.ownInput && !p.has("a", "d", "i", "n", "N", "t", "u") {
 		c.readLine(inv, operands)
 	}
+}
+
+// namesRead returns the values of a variable that gets one of these names, or of an array that gets
+// all of them.
+func namesRead(names []alt, array bool) []alt {
+	if !array {
+		return names
+	}
+	all := alt{array: true, dyn: true, names: true}
+	for _, n := range names {
+		all.list = append(all.list, n.text)
+	}
+	return []alt{all}
 }
 
 // readLine assigns the first line of an input that the script contains: read A B <<< "a b". The last

@@ -122,46 +122,6 @@ func bodyOf(w *syntax.WhileClause) (from, to int) {
 	return int(w.DoPos.Offset()), int(w.DonePos.Offset())
 }
 
-// listed returns the names that ls or find prints, as far as the script determines them.
-func (c *walker) listed(input feed) (names []alt) {
-	stmts := input.stmts
-	if input.kind == feedPipe {
-		stmts = []*syntax.Stmt{input.stmt}
-	}
-	if input.kind != feedPipe && input.kind != feedProcess || len(stmts) != 1 || !onlyQuiet(stmts[0].Redirs) {
-		return nil
-	}
-	call, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 {
-		return nil
-	}
-	e := eval{c: input.in, frozen: true}
-	fields := e.words(call.Args)
-	if len(fields) == 0 || fields[0].uncertainHead() {
-		return nil
-	}
-	switch baseName(fields[0].text) {
-	case "ls":
-		p := grammar{}.parse(fields[1:], false)
-		if len(p.operands) == 0 && !p.has("d", "directory") {
-			if names = append(names, alt{text: "*", dyn: true}); p.has("a", "A", "all", "almost-all") {
-				names = append(names, alt{text: ".*", dyn: true})
-			}
-		}
-		for _, f := range p.operands {
-			if !p.has("d", "directory") && !f.glob {
-				return nil // names without their directory
-			}
-			names = addAlt(names, fieldAlt(f))
-		}
-	case "find":
-		for _, path := range foundBy(fields[1:]) {
-			names = addAlt(names, alt{text: path, dyn: true})
-		}
-	}
-	return names
-}
-
 func (c *walker) forClause(f *syntax.ForClause) {
 	label := "for"
 	if f.Select {
@@ -212,7 +172,7 @@ func (c *walker) loopValues(l *syntax.WordIter) []alt {
 	}
 	items := []field{}
 	if l.InPos.IsValid() {
-		c.expand(l.Items, func(fields []field) { items = append(items, fields...) })
+		eval{c: c, values: true}.expand(l.Items, func(fields []field) { items = append(items, fields...) })
 	} else {
 		p := c.scope.positional()
 		if items = append(items, p.args...); p.dyn {

@@ -268,7 +268,7 @@ func (x *expander) command(s *syntax.CmdSubst, quoted bool) {
 		ok = chosen && i == 0
 	}
 	switch at := x.e.c.src.at(int(s.Left.Offset())); {
-	case !ok && x.e.deleting && !quoted && !x.open && x.names(s.Stmts, at):
+	case !ok && (!x.e.head || x.e.values) && !x.whole && len(x.b.buf) == 0 && (quoted || !x.open) && x.names(s.Stmts, at, quoted):
 		return
 	case !ok:
 		x.unknown(s)
@@ -278,10 +278,13 @@ func (x *expander) command(s *syntax.CmdSubst, quoted bool) {
 	x.value(strings.TrimRight(text, "\n"), x.e.c.src.at(int(s.Left.Offset())), quoted)
 }
 
-// names appends the names that find or ls prints: rm $(find . -name x). It reports whether it knows
+// names appends the names that a program lists: rm $(find . -name x). It reports whether it knows
 // them.
-func (x *expander) names(stmts []*syntax.Stmt, offset int) bool {
+func (x *expander) names(stmts []*syntax.Stmt, offset int, quoted bool) bool {
 	list := x.e.c.listed(feed{kind: feedProcess, stmts: stmts, in: x.e.c})
+	if quoted && len(list) > 1 {
+		return false
+	}
 	for i, name := range list {
 		if i > 0 {
 			x.flush()
@@ -289,7 +292,7 @@ func (x *expander) names(stmts []*syntax.Stmt, offset int) bool {
 		x.open = true
 		x.b.fixed(name.text, offset)
 		x.b.unsure()
-		x.b.f.many = true
+		x.b.f.many = !quoted
 	}
 	return len(list) > 0
 }

@@ -25,6 +25,7 @@ const (
 type feed struct {
 	kind  feedKind
 	text  field          // the text of a here-document or here-string
+	names []alt          // the names of a list that it is
 	file  string         // the absolute path of a file; "" if unknown
 	stmt  *syntax.Stmt   // the statement upstream in a pipe
 	stmts []*syntax.Stmt // the statements of a process substitution
@@ -96,6 +97,13 @@ func (c *walker) heredoc(r *syntax.Redirect) feed {
 	if len(result.text.text) > maxScript {
 		result.text = field{dyn: true}
 	}
+	return result
+}
+
+// herestring returns the text of a here-string, and the names of the list that it is.
+func (c *walker) herestring(w *syntax.Word) feed {
+	result := feed{kind: feedString, text: c.one(w), names: c.listedValue(w)}
+	result.text.text += "\n"
 	return result
 }
 
@@ -211,9 +219,7 @@ func (c *walker) quietRedirect(r *syntax.Redirect) (feed, bool) {
 	case syntax.Hdoc, syntax.DashHdoc:
 		return c.heredoc(r), r.N == nil
 	case syntax.WordHdoc:
-		text := c.one(r.Word)
-		text.text += "\n"
-		return feed{kind: feedString, text: text}, r.N == nil
+		return c.herestring(r.Word), r.N == nil
 	case syntax.RdrOut, syntax.AppOut:
 		return c.stdin, r.N != nil && r.N.Value == "2"
 	}

@@ -64,9 +64,7 @@ func (c *walker) redirect(r *syntax.Redirect) (in feed, replaced []string, chang
 	case syntax.Hdoc, syntax.DashHdoc:
 		return c.heredoc(r), nil, input
 	case syntax.WordHdoc:
-		text := c.one(r.Word)
-		text.text += "\n"
-		return feed{kind: feedString, text: text}, nil, input
+		return c.herestring(r.Word), nil, input
 	case syntax.RdrIn:
 		return c.inputFile(r), nil, input
 	case syntax.DplIn:

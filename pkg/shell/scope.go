@@ -10,6 +10,7 @@ type alt struct {
 	dyn    bool // not known: text, if any, is only a possible value
 	unset  bool
 	glob   bool         // a pattern that stands for file names: dyn too
+	names  bool         // what a program lists, which text, or the list, stands for: dyn too
 	secret string       // the variable whose secret is in it
 	word   *syntax.Word // of ${v:-word}: it replaces the value
 }

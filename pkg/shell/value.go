@@ -12,18 +12,25 @@ func (e *eval) items(pe *syntax.ParamExp) ([]field, bool) {
 	name := pe.Param.Value
 	if name == "@" || name == "*" {
 		p := e.c.scope.positional()
-		return p.args, !p.dyn
+		if !p.dyn || len(p.args) == 0 {
+			return p.args, !p.dyn
+		}
+		out := make([]field, len(p.args))
+		for i, f := range p.args { // patterns among them, or more of them
+			out[i], out[i].dyn, out[i].many = f, true, true
+		}
+		return out, true
 	}
 	v := e.variable(name)
-	if v.dyn {
+	if v.dyn && !v.names {
 		return nil, false
 	}
 	if !v.array {
-		return []field{{text: v.text}}, true
+		return []field{{text: v.text, dyn: v.dyn, many: v.dyn}}, true
 	}
 	out := make([]field, len(v.list))
 	for i, text := range v.list {
-		out[i] = field{text: text}
+		out[i] = field{text: text, dyn: v.dyn, many: v.dyn}
 	}
 	return out, true
 }
@@ -39,7 +46,7 @@ func (e *eval) variable(name string) alt {
 	}
 	hint, open := alt{}, false
 	for _, a := range v.alts {
-		open = open || a.dyn
+		open = open || a.dyn && !a.names
 		if hint.text == "" {
 			hint = a
 		}
@@ -126,13 +133,16 @@ func (v alt) scalar() alt {
 	if len(v.list) == 0 {
 		return alt{unset: !v.dyn, dyn: v.dyn}
 	}
-	return alt{text: v.list[0], dyn: v.dyn}
+	return alt{text: v.list[0], dyn: v.dyn, names: v.names}
 }
 
 // element returns ${a[n]}.
 func (e *eval) element(v alt, index syntax.ArithmExpr) (alt, bool) {
 	n, ok := e.integer(index)
-	if !ok || v.dyn || !v.array {
+	switch {
+	case v.names && v.array && len(v.list) > 0: // any element may have any of the names
+		return v.scalar(), true
+	case !ok || v.dyn || !v.array:
 		return alt{dyn: true}, true
 	}
 	if n < 0 {

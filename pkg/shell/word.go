@@ -8,11 +8,11 @@ import (
 
 // eval expands words under one choice of the values that variables may have.
 type eval struct {
-	c        *walker
-	chosen   []choice
-	frozen   bool // no new choice may be made
-	head     bool // the word is the command's own: every value matters, also an unknown one
-	deleting bool // a word before this one names a program that deletes its operands
+	c      *walker
+	chosen []choice
+	frozen bool // no new choice may be made
+	head   bool // the word is the command's own: every value matters, also an unknown one
+	values bool // the words are those of a loop or of an array, not a command
 }
 
 // choice is a point with several possible values, and the one that is used now.
@@ -25,7 +25,11 @@ type choice struct {
 // expand expands the words of one command and calls yield for each combination of the known values
 // of variables, up to maxAlts. Beyond that limit the words concerned count as not static.
 func (c *walker) expand(words []*syntax.Word, yield func([]field)) {
-	e := eval{c: c}
+	eval{c: c}.expand(words, yield)
+}
+
+func (e eval) expand(words []*syntax.Word, yield func([]field)) {
+	c := e.c
 	first := e.words(words)
 	if len(e.chosen) == 0 {
 		yield(first)
@@ -87,7 +91,6 @@ func (e *eval) words(words []*syntax.Word) []field {
 	out := make([]field, 0, len(words))
 	for _, w := range words {
 		e.head = len(out) == 0
-		e.deleting = e.deleting || len(out) > 0 && deletes(out[len(out)-1:])
 		out = e.word(out, w)
 		if len(out) > maxFields {
 			e.c.halt()

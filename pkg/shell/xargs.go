@@ -104,39 +104,35 @@ func replaced(arg field, marker string, word field) field {
 	return out
 }
 
-// hints returns words that stand for any number of unknown ones: for the output of find its roots,
-// for that of ls every name, else "{}".
-func (c *walker) hints(input feed, offset int) []field {
-	unknown := []field{{text: "{}", dyn: true, many: true, alien: !c.lists(input), offset: offset}}
-	if input.kind != feedPipe || !onlyQuiet(input.stmt.Redirs) {
-		return unknown
+// hints returns words that stand for any number of unknown ones: for the output of a program that
+// lists files the names, for that of ls of a directory every name, else "{}".
+func (c *walker) hints(input feed, offset int) (words []field) {
+	names := c.listed(input)
+	if len(names) == 0 && input.kind == feedPipe && onlyQuiet(input.stmt.Redirs) && c.listsDirectory(input) {
+		names = []alt{someNames("*")}
 	}
+	for _, n := range names {
+		words = append(words, field{text: n.text, dyn: true, many: true, offset: offset})
+	}
+	if len(words) == 0 {
+		words = []field{{text: "{}", dyn: true, many: true, alien: !c.lists(input), offset: offset}}
+	}
+	return words
+}
+
+// listsDirectory reports whether an input is the output of ls of one directory.
+func (c *walker) listsDirectory(input feed) bool {
 	call, ok := input.stmt.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 {
-		return unknown
+		return false
 	}
 	e := eval{c: input.in, frozen: true}
 	fields := e.words(call.Args)
-	if len(fields) == 0 || fields[0].uncertainHead() {
-		return unknown
+	if len(fields) == 0 || fields[0].uncertainHead() || baseName(fields[0].text) != "ls" {
+		return false
 	}
-	switch baseName(fields[0].text) {
-	case "find":
-		var out []field
-		for _, path := range foundBy(fields[1:]) {
-			out = append(out, field{text: path, dyn: true, many: true, offset: offset})
-		}
-		if len(out) == 0 {
-			return unknown
-		}
-		return out
-	case "ls":
-		if p := (grammar{}).parse(fields[1:], false); len(p.operands) > 1 || len(p.operands) == 1 && p.operands[0].glob {
-			return unknown
-		}
-		return []field{{text: "*", dyn: true, many: true, offset: offset}}
-	}
-	return unknown
+	p := grammar{}.parse(fields[1:], false)
+	return len(p.operands) == 1 && !p.operands[0].glob
 }
 
 // separator returns the character that -d names, with the escapes of C.
