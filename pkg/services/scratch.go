@@ -22,7 +22,7 @@ func scratch(argv []*string, texts []string, worthless func(file string) bool) b
 		}
 	}
 	for _, text := range texts {
-		if has(lex(text, false), "attach") || strings.HasPrefix(strings.TrimSpace(text), ".") || strings.Contains(text, "\n.") {
+		if has(lex(text, sqlite), "attach") || strings.HasPrefix(strings.TrimSpace(text), ".") || strings.Contains(text, "\n.") {
 			return false
 		}
 	}

@@ -151,6 +151,61 @@ func TestTyped(t *testing.T) {
 	}
 }
 
+// TestClientCommands: a command of a client ends with its line, so that it hides no statement after it.
+func TestClientCommands(t *testing.T) {
+	for _, c := range []struct {
+		program, code string
+		want          int // statements that destroy
+	}{
+		{"psql", "\\c prod\nDROP DATABASE x;", 1},
+		{"psql", "  \\connect prod me\nDROP DATABASE x;", 1},
+		{"psql", "\\echo don't\nDROP TABLE x;", 1},
+		{"psql", "\\set a b \\\\ DROP TABLE x;", 1},
+		{"psql", "\\timing \\c prod\nDROP TABLE x;", 1},
+		{"psql", "select 1 \\g\nDROP TABLE x", 1},
+		{"psql", "select 1 \\gx out\nDROP TABLE x \\g", 1},
+		{"psql", "select 1 \\; DROP TABLE x", 1},
+		{"psql", "select 1 \\watch 2\nDROP TABLE x;", 1},
+		{"psql", "DROP \\echo x\n TABLE x;", 1},
+		{"psql", "select 'a\\'; DROP TABLE x; --'", 1},
+		{"psql", "select E'a\\'; DROP TABLE x; --'", 0},
+		{"psql", "select 1 # 2; DROP TABLE x;", 1},
+		{"psql", "\\echo DROP TABLE x;\nselect 1", 0},
+		{"psql", "select '\\c prod\nDROP TABLE x'", 0},
+		{"psql", "\\copy t from 'x.csv' csv\nselect 1;", 0},
+		{"mysql", "use prod\nDROP DATABASE x;", 1},
+		{"mysql", "use prod; DROP DATABASE x;", 1},
+		{"mysql", "\\u prod\nDROP DATABASE x;", 1},
+		{"mysql", "select 1\\G DROP TABLE x;", 1},
+		{"mysql", "delimiter //\nselect 1//\nDROP TABLE x//", 1},
+		{"mysql", "select 1 # DROP TABLE x;\n;", 0},
+		{"mysql", "select 'a\\'; DROP TABLE x; --'", 0},
+		{"mysql", "create table t (\nuse int);", 0},
+		{"sqlite3 a.db", ".headers on\nDROP TABLE x;", 1},
+		{"sqlite3 a.db", ".print don't\nDROP TABLE x;", 1},
+		{"sqlite3 a.db", "select 1\n.5; select 2;", 0},
+		{"duckdb a.db", ".mode csv\nDROP TABLE x;", 1},
+		{"sqlcmd", "select 1\nGO\nDROP DATABASE x\nGO", 1},
+		{"sqlcmd", "USE prod\nDROP DATABASE x\ngo 2", 1},
+		{"sqlcmd", ":setvar a b\nDROP DATABASE x", 1},
+		{"sqlplus", "set echo off\nDROP TABLE x;", 1},
+		{"sqlplus", "select 1 from dual\n/\nDROP TABLE x\n/", 1},
+		{"cqlsh", "CONSISTENCY ALL\nDROP KEYSPACE x;", 1},
+		{"beeline", "!connect jdbc:hive2://h\nDROP TABLE x;", 1},
+		{"clickhouse-client", "select 'a\\'; DROP TABLE x; --'", 0},
+	} {
+		got := 0
+		for _, s := range Find(run(c.program, c.code), nil) {
+			if s.Effect == Destroy {
+				got++
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s %q: %d statements destroy, want %d", c.program, c.code, got, c.want)
+		}
+	}
+}
+
 func TestScratch(t *testing.T) {
 	for text, want := range map[string]string{
 		"sqlite3 :memory: drop_table_x":                                                         "",

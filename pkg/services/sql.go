@@ -6,43 +6,6 @@ import (
 	"ethos/pkg/record"
 )
 
-// client is a program that takes statements in options, or in its words after a
-// number of them.
-type client struct {
-	system  string
-	options []string
-	after   int  // words before the first statement; -1 if no word is one
-	script  bool // the language is JavaScript
-}
-
-func clientNamed(name string) (client, bool) {
-	switch name {
-	case "psql", "pgcli", "usql", "cockroach":
-		return client{"postgresql", []string{"-c", "--command", "-e", "--execute"}, -1, false}, true
-	case "mysql", "mariadb", "mycli", "tidb":
-		return client{"mysql", []string{"-e", "--execute"}, -1, false}, true
-	case "sqlite3", "sqlite", "litecli", "sqlite-utils", "turso":
-		return client{"sqlite", []string{"-cmd"}, 1, false}, true
-	case "duckdb":
-		return client{"duckdb", []string{"-c", "-s", "-cmd"}, 1, false}, true
-	case "sqlcmd", "mssql-cli":
-		return client{"sqlserver", []string{"-Q", "-q"}, -1, false}, true
-	case "sqlplus":
-		return client{"oracle", nil, -1, false}, true
-	case "clickhouse-client", "clickhouse":
-		return client{"clickhouse", []string{"-q", "--query"}, -1, false}, true
-	case "cqlsh":
-		return client{"cassandra", []string{"-e", "--execute"}, -1, false}, true
-	case "snowsql", "trino", "presto", "hive", "beeline", "impala-shell", "spark-sql":
-		return client{"warehouse", []string{"-q", "-e", "--query", "--execute"}, -1, false}, true
-	case "bq":
-		return client{"bigquery", nil, 1, false}, true
-	case "mongosh", "mongo":
-		return client{"mongodb", []string{"--eval"}, 1, true}, true
-	}
-	return client{}, false
-}
-
 // statements returns the effects of the statements given to a database client.
 func statements(c *record.Command, name string, argv []*string, worthless func(file string) bool) (found []record.Service) {
 	of, ok := clientNamed(name)
@@ -58,16 +21,16 @@ func statements(c *record.Command, name string, argv []*string, worthless func(f
 		if len(found) >= most {
 			break
 		}
-		if of.script {
-			found = append(found, mongo(lex(text, true))...)
+		if of.dialect.script {
+			found = append(found, mongo(lex(text, of.dialect))...)
 			continue
 		}
-		for _, s := range split(lex(text, false)) {
+		for _, s := range split(lex(text, of.dialect)) {
 			if temporary.drops(s) && atomic {
 				continue
 			}
 			if effect, operation, target := judge(s); effect != "" && len(found) < most {
-				found = append(found, made(of.system, effect, operation, target))
+				found = append(found, made(of.dialect.system, effect, operation, target))
 			}
 		}
 	}
@@ -114,95 +77,6 @@ func joined(argv []*string) string {
 		b.WriteString(*w + " ")
 	}
 	return b.String()
-}
-
-// token is a word, a punctuation mark or a string in a statement.
-type token struct {
-	text   string
-	quoted bool // a string or a quoted name
-}
-
-func (t token) is(word string) bool { return !t.quoted && strings.EqualFold(t.text, word) }
-
-// lex splits a text into tokens: SQL with its strings, quoted names, dollar
-// quotes and comments, or JavaScript with its strings and comments.
-func lex(text string, script bool) (tokens []token) {
-	for i := 0; i < len(text); {
-		rest := text[i:]
-		n, quoted := 1, false
-		switch c := rest[0]; {
-		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
-			i++
-			continue
-		case !script && (strings.HasPrefix(rest, "--") || c == '#'), script && strings.HasPrefix(rest, "//"):
-			i += until(rest, "\n")
-			continue
-		case strings.HasPrefix(rest, "/*"):
-			if !script && strings.HasPrefix(rest, "/*!") { // MySQL executes its content
-				i += len("/*!")
-				for i < len(text) && text[i] >= '0' && text[i] <= '9' {
-					i++
-				}
-				continue
-			}
-			i += until(rest, "*/")
-			continue
-		case c == '\'' || c == '"' || c == '`':
-			n, quoted = quote(rest), true
-		case c == '$' && !script:
-			if end := strings.IndexByte(rest[1:], '$'); end >= 0 && (end == 0 || isWord(rest[1:1+end])) {
-				tag := rest[:end+2]
-				n, quoted = len(tag)+until(rest[len(tag):], tag), true
-			}
-		case wordByte(c):
-			for n < len(rest) && (wordByte(rest[n]) || !script && rest[n] == '.') {
-				n++
-			}
-		}
-		tokens = append(tokens, token{strings.Trim(rest[:n], "'\"`"), quoted})
-		i += n
-	}
-	return tokens
-}
-
-func until(text, end string) int {
-	if at := strings.Index(text, end); at >= 0 {
-		return at + len(end)
-	}
-	return len(text)
-}
-
-func quote(text string) int {
-	for i := 1; i < len(text); i++ {
-		switch {
-		case text[i] == '\\':
-			i++
-		case text[i] == text[0] && i+1 < len(text) && text[i+1] == text[0]:
-			i++
-		case text[i] == text[0]:
-			return i + 1
-		}
-	}
-	return len(text)
-}
-
-func wordByte(c byte) bool {
-	return c == '_' || c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
-
-func isWord(text string) bool {
-	return strings.IndexFunc(text, func(r rune) bool { return r < 0x80 && !wordByte(byte(r)) }) < 0
-}
-
-// split groups tokens into statements.
-func split(tokens []token) (all [][]token) {
-	from := 0
-	for i, t := range tokens {
-		if t.is(";") || t.is("\\") {
-			all, from = append(all, tokens[from:i]), i+1
-		}
-	}
-	return append(all, tokens[from:])
 }
 
 // judge returns the effect of one statement, or "" if no data is lost.

@@ -181,9 +181,7 @@ func (c *walker) simple(inv invocation, name string) {
 		inv.env = append(c.ethosEnvironment(inv.env), inv.env...)
 	}
 	if (traitOf(name, traitStatements) || readsCode(name, inv.fields)) && inv.code == "" {
-		if f, ok := c.feedOf(inv).static(); ok {
-			inv.code = clip(f.text, maxFacts/8)
-		}
+		inv.code = clip(c.statements(inv), maxFacts/8)
 	}
 	if !inv.silent {
 		c.emit(inv, name)
@@ -191,6 +189,25 @@ func (c *walker) simple(inv invocation, name string) {
 	c.effects(inv, name)
 	c.consoleCode(inv, name)
 	c.ownProgram(inv)
+}
+
+// statements returns what a client reads for its service: its standard input, with the source text of
+// what is not static in it, and the files among its words that the script has written.
+func (c *walker) statements(inv invocation) string {
+	f, _ := c.feedOf(inv).content()
+	text := f.text
+	if len(c.written) == 0 {
+		return text
+	}
+	for _, arg := range inv.fields[1:] {
+		for _, name := range []field{arg, arg.from(min(2, len(arg.text))), arg.from(strings.IndexByte(arg.text, '=') + 1)} {
+			if part, ok := c.content(name, inv); ok && name.text != "" {
+				text += "\n" + part.text
+				break
+			}
+		}
+	}
+	return text
 }
 
 // readsCode reports whether a client of containers takes its standard input for a compose file, or
