@@ -187,6 +187,10 @@ func (c *proveCmd) runs(ctx context.Context, sys *cli.System) ([]proof.Run, erro
 			return ctx.Err()
 		}
 		run := proof.Run{ID: line.ID(), Result: r, Sealed: proof.Check(sys.Getenv, line.ID(), r)}
+		var declared record.Capabilities
+		if line.Decode("capabilities", &declared) == nil {
+			run.Declared = declared.Env
+		}
 		if i, twice := at[run.ID]; twice && run.Sealed == nil && runs[i].Sealed == nil {
 			return ctx.Err() // a copy of the same run is as old as the original
 		}

@@ -15,6 +15,9 @@ type Run struct {
 	ID     string
 	Result record.Result
 	Sealed error // result of [Check]
+	// Declared are the variables that its record declares for it. They explain a verdict, and
+	// decide nothing: they have no seal.
+	Declared record.Env
 }
 
 // Want says what has to be proven.
@@ -115,7 +118,7 @@ func (w *Want) judge(command string, r Run) Verdict {
 	}
 	for _, name := range tree.Variables {
 		if !slices.Contains(w.Variables, name) {
-			return say(Environment, "the variable %s was declared, or leads to what the command can write", name)
+			return say(Environment, "%s; run it without, or a person accepts it: --allow-env %s", source(r.Declared, name), name)
 		}
 	}
 	if began.Before(w.Since) {
@@ -125,6 +128,17 @@ func (w *Want) judge(command string, r Run) Verdict {
 		return say(Proven, "it passed on a content that differs in nothing that needs it")
 	}
 	return say(Proven, "it passed")
+}
+
+// source says where a variable comes from that may change what a command does.
+func source(declared record.Env, name string) string {
+	if value, set := declared.Set[name]; set {
+		return fmt.Sprintf("its record (capabilities.env.set: its tool, a policy or the repository's configuration) sets the variable %s to %q", name, value)
+	}
+	if slices.Contains(declared.Pass, name) {
+		return fmt.Sprintf("its record (capabilities.env.pass: its tool, a policy or the repository's configuration) passes the variable %s of the caller on", name)
+	}
+	return fmt.Sprintf("a flag (--env) declared the variable %s, or its value leads to what the command can write", name)
 }
 
 func ending(r record.Result) string {

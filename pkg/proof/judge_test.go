@@ -3,6 +3,7 @@ package proof
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,6 +39,23 @@ func state(t *testing.T) func(string) string {
 	t.Helper()
 	dir := t.TempDir()
 	return func(name string) string { return map[string]string{"XDG_STATE_HOME": dir}[name] }
+}
+
+// TestJudgeNamesTheSource: what is said of a variable says who declared it and what to do.
+func TestJudgeNamesTheSource(t *testing.T) {
+	now := time.Date(2026, 11, 23, 11, 0, 0, 0, time.UTC)
+	for want, declared := range map[string]record.Env{
+		`capabilities.env.set: `:  {Set: map[string]string{"X": "1"}},
+		`capabilities.env.pass: `: {Pass: []string{"X"}},
+		`a flag (--env)`:          {Set: map[string]string{"Y": "1"}},
+	} {
+		run := passed(t, state(t), "a", func(r *record.Result) { r.Capture.Tree.Variables = []string{"X"} })
+		run.Declared = declared
+		v := Judge("go test ./...", []Run{run}, Want{Tree: good, Workspace: here, Now: now})
+		if v.State != Environment || !strings.Contains(v.Why, want) || !strings.Contains(v.Why, "the variable X") || !strings.HasSuffix(v.Why, "--allow-env X") {
+			t.Errorf("%v: %+v", declared, v)
+		}
+	}
 }
 
 func TestJudge(t *testing.T) {

@@ -133,12 +133,15 @@ func (b *builder) environment() ([]string, error) {
 
 // Telling lists the variables that can make a command differ from the same words elsewhere:
 // those that were declared, those whose value names a path that the command can write, and
-// PATH if it has a relative entry.
+// PATH if it has a relative entry. What the profile of the command sets needs no declaration,
+// as long as the value is the profile's.
 func (p *Plan) Telling() []string {
 	list := []string{}
+	profile, _ := capability.Profile(p.Profile)
 	for _, entry := range p.Env {
 		name, value, _ := strings.Cut(entry, "=")
-		if !usual(entry, name) || p.leads(name, value) {
+		of, set := profile.Env.Set[name]
+		if !(set && of == value) && !usual(entry, name) || p.leads(name, value) {
 			list = append(list, name)
 		}
 	}

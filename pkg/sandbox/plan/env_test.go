@@ -119,3 +119,39 @@ func TestCachesAreFound(t *testing.T) {
 		}
 	}
 }
+
+// TestTellingNamesWhatOthersDeclared: what the profile of the command sets tells nothing, with the value that it sets and where the command cannot
+// write; what a declaration or a flag sets, or changes, does.
+func TestTellingNamesWhatOthersDeclared(t *testing.T) {
+	for _, c := range []struct {
+		name, profile string
+		set           map[string]string
+		pass, write   []string
+		want          string
+	}{
+		{name: "the profile alone", profile: "lint-offline"},
+		{name: "a flag repeats it", profile: "lint-offline", set: map[string]string{"PYTEST_ADDOPTS": "-p no:cacheprovider"}},
+		{name: "a flag changes a value", profile: "lint-offline", set: map[string]string{"PYTEST_ADDOPTS": "-k nothing"}, want: "PYTEST_ADDOPTS"},
+		{name: "a flag moves the cache", profile: "lint-offline", set: map[string]string{"MYPY_CACHE_DIR": fakeWork}, want: "MYPY_CACHE_DIR"},
+		{name: "a flag empties it", profile: "lint-offline", set: map[string]string{"RUFF_CACHE_DIR": ""}, want: "RUFF_CACHE_DIR"},
+		{name: "the command can write the cache", profile: "lint-offline", write: []string{"/tmp"}, want: "MYPY_CACHE_DIR RUFF_CACHE_DIR"},
+		{name: "of another profile", profile: "workspace", set: map[string]string{"PYTEST_ADDOPTS": "-p no:cacheprovider"}, want: "PYTEST_ADDOPTS"},
+		{name: "one of its own", profile: "lint-offline", set: map[string]string{"CC": "/evil"}, want: "CC"},
+		{name: "one of the caller", profile: "lint-offline", pass: []string{"MY_FLAG"}, want: "MY_FLAG"},
+		{name: "one of the caller under its name", profile: "workspace", pass: []string{"PYTEST_ADDOPTS"}, want: "PYTEST_ADDOPTS"},
+	} {
+		tree := faketree.Tree{}
+		tree.File(fakeWork+"/f", "")
+		tree.File("/tmp/f", "")
+		asked := capability.OnProfile(c.profile)
+		asked.Env.Set, asked.Env.Pass, asked.WritePaths = c.set, c.pass, c.write
+		environ := []string{"HOME=" + fakeHome, "PATH=/usr/bin", "MY_FLAG=x", "PYTEST_ADDOPTS=-x"}
+		p, err := Build(Spec{Argv: []string{"make"}, Dir: fakeWork, Workspace: fakeWork, Environ: environ, Asked: asked}, tree, faketree.User)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if got := strings.Join(p.Telling(), " "); got != c.want {
+			t.Errorf("%s: told %q, want %q", c.name, got, c.want)
+		}
+	}
+}
