@@ -118,7 +118,7 @@ func (c *placeFlags) place(sys *cli.System) (setup.Place, error) {
 	}
 	place, err := setup.Where(c.Agent, c.Project, settingsDirs(sys))
 	if err != nil {
-		hint := "known are " + strings.Join(agent.Names(), ", ")
+		hint := cli.Known(c.Agent, agent.Names())
 		if slices.Contains(agent.Names(), c.Agent) {
 			hint = "set HOME to your home directory"
 		}

@@ -30,7 +30,7 @@ Status 1: an agent that is installed, or was named, is not guarded, or the setti
 func (c *hookStatusCmd) Run(_ context.Context, sys *cli.System) error {
 	for _, name := range c.Agent {
 		if !slices.Contains(agent.Names(), name) {
-			return cli.Errorf(cli.Usage, "known are "+strings.Join(agent.Names(), ", "), "hook: unknown agent %q", name)
+			return cli.Errorf(cli.Usage, cli.Known(name, agent.Names()), "hook: unknown agent %q", name)
 		}
 	}
 	unguarded := false

@@ -114,7 +114,7 @@ type approveCmd struct {
 	Session bool          `help:"Let the call pass every time in its agent's session."`
 	Always  bool          `help:"Also write an amendment into coding_ethos.yml that always lets this call pass, for a person to commit and trust."`
 	Yes     bool          `help:"Approve without asking, for automation."`
-	ID      string        `arg:"" name:"id" help:"Id of the record, as ethos-decide pending shows it, or the end of the id."`
+	ID      string        `arg:"" name:"id" help:"Id of the record, as ethos-decide pending shows it, or at least 6 characters of its start or its end."`
 }
 
 // Help implements kong.HelpProvider.
@@ -175,14 +175,17 @@ func (c *approveCmd) Run(_ context.Context, sys *cli.System) error {
 	return sys.Printf("%s has the amendment: commit it, then trust it: ethos-decide trust %s\n", amendment.file, printable.Word(amendment.file))
 }
 
-// find returns the call whose id is, or ends with, the given one.
+// leastID is how much of an id names a call.
+const leastID = 6
+
+// find returns the call whose id is, begins with or ends with the given one.
 func find(list []trust.Refused, id string) (*trust.Refused, error) {
 	var found []*trust.Refused
 	for i := range list {
 		switch r := &list[i]; {
 		case r.ID == id:
 			return r, nil
-		case len(id) >= 6 && strings.HasSuffix(r.ID, id):
+		case len(id) >= leastID && (strings.HasPrefix(r.ID, id) || strings.HasSuffix(r.ID, id)):
 			found = append(found, r)
 		}
 	}
@@ -190,9 +193,12 @@ func find(list []trust.Refused, id string) (*trust.Refused, error) {
 	case 1:
 		return found[0], nil
 	case 0:
+		if len(id) < leastID {
+			return nil, cli.Errorf(cli.NegativeStatus, fmt.Sprintf("give at least %d characters of the id, as ethos-decide pending shows it", leastID), "%s is too short to name a call", printable.Word(id))
+		}
 		return nil, cli.Errorf(cli.NegativeStatus, "ethos-decide pending lists the calls of the last hour", "no refused call of the last hour has the id %s", printable.Word(id))
 	}
-	return nil, cli.Errorf(cli.NegativeStatus, "give the whole id, as ethos-decide pending shows it", "several calls have an id that ends with %s", printable.Word(id))
+	return nil, cli.Errorf(cli.NegativeStatus, "give the whole id, as ethos-decide pending shows it", "several calls have an id that begins or ends with %s", printable.Word(id))
 }
 
 // approval returns the approval to be saved; the error says why there is none.

@@ -25,7 +25,7 @@ var errNothing = errors.New("standard input has no record")
 // because some agents treat a broken hook as permission to run.
 func (c *decideCmd) reply(ctx context.Context, sys *cli.System) (err error) {
 	if !slices.Contains(hook.Dialects(), c.Reply) {
-		return cli.Errorf(cli.Usage, "known are "+strings.Join(hook.Dialects(), ", "), "--reply: unknown agent %q", c.Reply)
+		return cli.Errorf(cli.Usage, cli.Known(c.Reply, hook.Dialects()), "--reply: unknown agent %q", c.Reply)
 	}
 	if c.Quiet {
 		return cli.Errorf(cli.Usage, "omit --quiet", "--quiet: the answer to the agent is on standard output")

@@ -108,6 +108,10 @@ func (t *truster) trust() error {
 		f, err := t.read(file)
 		if err != nil {
 			hint := "nothing in it is trusted; fix the file first"
+			var fault *catalog.ConfigError
+			if errors.As(err, &fault) && fault.Hint != "" {
+				hint = fault.Hint + " (" + hint + ")"
+			}
 			if errors.Is(err, fs.ErrNotExist) {
 				hint = "create it first; without FILE, the existing files of the work space are used"
 			}

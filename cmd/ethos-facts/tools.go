@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"os"
 	"strings"
 
@@ -73,7 +74,11 @@ func (c *toolsCmd) config(sys *cli.System) (catalog.Config, error) {
 	}
 	config, err := catalog.ParseConfig(name, text)
 	if err != nil {
-		return config, cli.Errorf(cli.BadInput, "", "%w", err)
+		fault, hint := (*catalog.ConfigError)(nil), ""
+		if errors.As(err, &fault) {
+			hint = fault.Hint
+		}
+		return config, cli.Errorf(cli.BadInput, hint, "%w", err)
 	}
 	return config, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/hook"
@@ -52,7 +51,7 @@ func toEnd(sys *cli.System) string {
 func (c *sessionEndCmd) endOfAgent(sys *cli.System) error {
 	const hint = "use it in the agent's hook for the end of a session: docs/agents.md"
 	if !slices.Contains(hook.Dialects(), c.From) {
-		return cli.Errorf(cli.Usage, "known are "+strings.Join(hook.Dialects(), ", "), "--from: unknown agent %q", c.From)
+		return cli.Errorf(cli.Usage, cli.Known(c.From, hook.Dialects()), "--from: unknown agent %q", c.From)
 	}
 	text, err := hook.NewDocuments(sys.Stdin).Next()
 	if err != nil {

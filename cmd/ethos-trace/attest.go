@@ -83,7 +83,7 @@ func (c *attested) check(sys *cli.System, asJSON bool) error {
 	root := trace.WorkTree(sys.Dir)
 	rev, err := gitrepo.FindRevision(root, c.Commit)
 	if err != nil {
-		return cli.Errorf(cli.BadInput, "fetch it first", "--commit: %w", err)
+		return cli.Errorf(cli.BadInput, revisionHint(err, c.Commit, "fetch it first"), "--commit: %w", err)
 	}
 	return cli.Become(sys, attester, proof.Order{Verify: &proof.VerifyOrder{
 		Bundle: c.Bundle, Key: cmp.Or(c.Key, c.Allowed), SSH: c.Allowed != "", Identity: c.Signer, Commit: rev.Commit, Tree: rev.Tree, SHA256: rev.SHA256,

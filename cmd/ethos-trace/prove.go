@@ -148,7 +148,7 @@ func (c *proveCmd) want(ctx context.Context, sys *cli.System, space string) (w p
 	} else {
 		rev, err := gitrepo.FindRevision(space, c.Tree)
 		if err != nil {
-			return w, nil, out, cli.Errorf(cli.BadInput, "--tree worktree is the content as it is now", "--tree: %w", err)
+			return w, nil, out, cli.Errorf(cli.BadInput, revisionHint(err, c.Tree, "--tree worktree is the content as it is now"), "--tree: %w", err)
 		}
 		w.Tree, out.Commit, files = rev.Tree, rev.Commit, rev.Files
 	}
@@ -261,4 +261,12 @@ func (*proveCmd) advise(sys *cli.System, out proof.Answer) {
 	if !out.Proven {
 		sys.Warn("not proven on tree "+out.Tree, "run what lacks a proof in "+printable.Line(out.Workspace)+": ethos-facts -- COMMAND | ethos-decide | ethos-sandbox --tree | ethos-trace")
 	}
+}
+
+// revisionHint returns the remedy for a revision that was not found.
+func revisionHint(err error, name, otherwise string) string {
+	if errors.Is(err, gitrepo.ErrComputed) {
+		return "give the name of the commit: git rev-parse " + printable.Word(name)
+	}
+	return otherwise
 }

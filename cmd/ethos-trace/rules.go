@@ -51,7 +51,7 @@ func (c *proveCmd) rules(ctx context.Context, sys *cli.System, space string) (ru
 			base, err = rev.Files()
 		}
 		if err != nil {
-			return nil, nil, cli.Errorf(cli.BadInput, "name a commit of this repository", "--since: %w", err)
+			return nil, nil, cli.Errorf(cli.BadInput, revisionHint(err, c.Since, "name a commit of this repository"), "--since: %w", err)
 		}
 	case c.session != nil && c.session.Began != nil:
 		base = c.session.Began.Files()

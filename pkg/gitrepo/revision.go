@@ -54,6 +54,9 @@ func FindRevision(root, name string) (*Revision, error) {
 	return &Revision{Commit: fmt.Sprintf("%x", oid), Tree: fmt.Sprintf("%x", tree), SHA256: fmt.Sprintf("%x", sha256.Sum256(body)), at: at}, nil
 }
 
+// ErrComputed is the error for a revision that git computes from another one, such as HEAD~1.
+var ErrComputed = errors.New("revisions that are computed, as with ~, ^, : or @{, are not read")
+
 // named returns the object for a name: gitrevisions(7), without the forms that are computed.
 func (r *Repository) named(name string) (string, error) {
 	if isHash(name) {
@@ -67,6 +70,9 @@ func (r *Repository) named(name string) (string, error) {
 		if oid, err := r.resolveRef(ref); err != nil || oid != "" {
 			return oid, err
 		}
+	}
+	if strings.ContainsAny(name, "~^:") || strings.Contains(name, "@{") || strings.Contains(name, "..") { // git-check-ref-format(1): no name of a ref
+		return "", fmt.Errorf("no commit %q: %w", name, ErrComputed)
 	}
 	return "", fmt.Errorf("no commit %q: name HEAD, a branch, a tag, or all of an object name", name)
 }

@@ -148,6 +148,7 @@ func TestAttest(t *testing.T) {
 	}
 	for flags, way := range map[string]string{
 		"--commit main --key ../none": "openssl pkey", "--commit main --key ../bundle": "openssl", "--commit none --key ../pub": "fetch it first",
+		"--commit main~1 --key ../pub": "git rev-parse 'main~1'",
 	} {
 		if o := verify(bundle, flags).mustExit(t, 3); !strings.Contains(o.stderr, way) {
 			t.Errorf("%s: no way out: %v", flags, o)
