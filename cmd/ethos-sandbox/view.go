@@ -178,6 +178,14 @@ func (f *viewFlags) conclude(ctx context.Context, sys *cli.System, v *view.View,
 	return v.Close()
 }
 
+// counted returns a number of things.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 func later(name string) string {
 	return "ethos-sandbox workspace apply " + name + ", or ethos-sandbox workspace remove --force " + name
 }
@@ -193,7 +201,7 @@ func ask(sys *cli.System) string {
 	if !alone(sys) {
 		return ""
 	}
-	sys.Warn("k applies the changes to the work space, d drops them, anything else keeps them for later [k/d/l]", "")
+	fmt.Fprint(sys.Stderr, "k applies the changes to the work space, d drops them, anything else keeps them for later [k/d/l] ")
 	line, _ := bufio.NewReader(sys.Stdin).ReadString('\n')
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "k", answerKeep:
@@ -234,7 +242,7 @@ func told(sys *cli.System, result view.Result) error {
 		sys.Deny("not applied: "+printable.Line(left.Path)+": "+printable.Line(left.Reason), "")
 	}
 	if len(result.Left) > 0 {
-		return cli.Errorf(cli.NegativeStatus, "", "%d of %d changes were not applied", len(result.Left), len(result.Left)+len(result.Applied))
+		return cli.Errorf(cli.NegativeStatus, "", "not applied: %d of %s", len(result.Left), counted(len(result.Left)+len(result.Applied), "change"))
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"regexp"
@@ -182,7 +181,7 @@ func (l listed) print(sys *cli.System, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(sys.Records()).Encode(l)
 	}
-	what := fmt.Sprintf("%d changes", l.Changes)
+	what := counted(l.Changes, "change")
 	if l.Busy {
 		what = "in use"
 	}

@@ -68,9 +68,22 @@ var patterns = lazy.Value[tomlPatterns]{Make: func() tomlPatterns {
 	}
 }}
 
+// unnamed removes the name of a library from its error, and says where the text is wrong.
+func unnamed(err error, prefix string) error {
+	if err == nil {
+		return nil
+	}
+	var at *toml.DecodeError
+	if errors.As(err, &at) {
+		line, column := at.Position()
+		return fmt.Errorf("line %d, column %d: %s", line, column, strings.TrimPrefix(at.Error(), prefix))
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), prefix))
+}
+
 func decodeTOML(text []byte) (map[string]any, error) {
 	v := map[string]any{}
-	err := toml.Unmarshal(text, &v)
+	err := unnamed(toml.Unmarshal(text, &v), "toml: ")
 	return v, err
 }
 

@@ -136,7 +136,7 @@ func newEditor(text []byte) (*editor, error) {
 func (e *editor) parse(text []byte) error {
 	root, err := hujson.Parse(text)
 	if err != nil {
-		return err
+		return unnamed(err, "hujson: ")
 	}
 	if _, ok := root.Value.(*hujson.Object); !ok {
 		return errors.New("it is not an object")

@@ -120,6 +120,27 @@ func (c *Change) write(e edit) error {
 		return err
 	}
 	defer root.Close()
+	fresh := missing(root, filepath.Dir(name))
+	if err = c.writeIn(root, name, e); err != nil {
+		for _, dir := range fresh {
+			_ = root.Remove(dir) // it is empty, or in use
+		}
+	}
+	return err
+}
+
+// missing returns the directories on the way to one that do not exist, the deepest first.
+func missing(root *os.Root, dir string) (list []string) {
+	for ; dir != "."; dir = filepath.Dir(dir) {
+		if _, err := root.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		list = append(list, dir)
+	}
+	return list
+}
+
+func (c *Change) writeIn(root *os.Root, name string, e edit) error {
 	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}

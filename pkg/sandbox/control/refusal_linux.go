@@ -39,6 +39,9 @@ func CloneRefusal(err error) error {
 		return refusal
 	}
 	hint := ""
+	if setting, _ := plan.Restricted(os.ReadFile); strings.HasSuffix(setting, "=0") {
+		err = fmt.Errorf("user namespaces are switched off (%s): %w", setting, err)
+	}
 	switch fault.Errno {
 	case syscall.EPERM, syscall.EACCES:
 		hint = restrictedHint("a seccomp filter around this process refuses namespaces, as the default one of container engines does; allow them (docker: --security-opt seccomp=unconfined)")
