@@ -24,6 +24,7 @@ type walker struct {
 	first      bool // this is the first of two readings of the text
 	second     bool
 	aliases    *activeAlias
+	running    *runningTask
 	bounded    bool // the code runs inside of ethos-sandbox
 }
 
