@@ -243,7 +243,7 @@ var shippedPolicies = []shippedPolicy{
 			ID: "code.opaque", Pack: "core", Principle: "readable-intent", Effect: "ask",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"plan", "verify", "safe"},
-			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path)) && c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"docker-machine\", \"rustup\"]))",
+			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || (glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path) || names([\"~/.*/bin/*\"], c.path)) && !under(c.path, action.workspace))\n      && (c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"micromamba\", \"docker-machine\", \"rustup\", \"luarocks\", \"pixi\", \"atuin\", \"thefuck\", \"tput\", \"resize\", \"dbus-launch\", \"volta\", \"proto\", \"plenv\", \"phpenv\", \"swiftenv\"]\n        || size(c.argv) > 1 && c.argv[1] in [\"completion\", \"completions\", \"generate-shell-completion\", \"gen-completions\", \"shellenv\", \"shell-init\", \"shell-hook\"]\n          && !(c.name in [\"make\", \"gmake\", \"just\", \"task\", \"rake\", \"npm\", \"pnpm\", \"yarn\", \"npx\", \"bun\", \"git\", \"ethos-git\", \"cat\", \"tac\", \"head\", \"tail\", \"echo\", \"printf\"]) && c.code == \"\" && !c.opaque && shell.reads.all(r, r.by != c.name))))",
 			Message:   "A shell would run text that is made while it runs, so that it cannot be judged before.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
@@ -291,20 +291,20 @@ var shippedPolicies = []shippedPolicy{
 				need{op: equals, fact: 35 /* Command.opaque */, value: "true"},
 			}},
 		}},
-		reads:  []string{"shell"},
-		digest: "71262cb66b9cd920d93e1603c38c28dd5f39cf28f7cf807dcaa831cea2e41f4f",
-		from:   7530, to: 10685,
+		reads:  []string{"action", "shell"},
+		digest: "fd602c90cf23ee30066c2b233347dadf278987e4ee742668e47842c77268ae9c",
+		from:   7530, to: 12056,
 	},
 	{
 		policy: Policy{
 			ID: "code.opaque_unattended", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"auto"},
-			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path)) && c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"docker-machine\", \"rustup\"]))",
+			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || (glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path) || names([\"~/.*/bin/*\"], c.path)) && !under(c.path, action.workspace))\n      && (c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"micromamba\", \"docker-machine\", \"rustup\", \"luarocks\", \"pixi\", \"atuin\", \"thefuck\", \"tput\", \"resize\", \"dbus-launch\", \"volta\", \"proto\", \"plenv\", \"phpenv\", \"swiftenv\"]\n        || size(c.argv) > 1 && c.argv[1] in [\"completion\", \"completions\", \"generate-shell-completion\", \"gen-completions\", \"shellenv\", \"shell-init\", \"shell-hook\"]\n          && !(c.name in [\"make\", \"gmake\", \"just\", \"task\", \"rake\", \"npm\", \"pnpm\", \"yarn\", \"npx\", \"bun\", \"git\", \"ethos-git\", \"cat\", \"tac\", \"head\", \"tail\", \"echo\", \"printf\"]) && c.code == \"\" && !c.opaque && shell.reads.all(r, r.by != c.name))))",
 			Message:   "A shell would run text that is made while it runs, and in this mode nobody can look at it first.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 129, Column: 5,
+			File:      "pack:core/code.yaml", Line: 132, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -348,9 +348,9 @@ var shippedPolicies = []shippedPolicy{
 				need{op: equals, fact: 35 /* Command.opaque */, value: "true"},
 			}},
 		}},
-		reads:  []string{"shell"},
-		digest: "543fc6aa9b3cbd53904986eb57653546ac35aecd5a2bb4ff3460b9e097005213",
-		from:   10685, to: 13840,
+		reads:  []string{"action", "shell"},
+		digest: "9f26adb118d86a4e38fda17836a8c5361be22e38768ea2b9edeebf2ce310a3f8",
+		from:   12056, to: 16582,
 	},
 	{
 		policy: Policy{
@@ -360,7 +360,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This connects a shell or a raw socket to another machine.",
 			Remedy:    "Use a named tool for the transfer, such as `curl -d @out.json http://localhost:8080/`, under the network rules.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 149, Column: 5,
+			File:      "pack:core/code.yaml", Line: 155, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: matches, fact: 46 /* PathUse.path */, value: "/dev/{tcp,udp}/**"},
@@ -465,7 +465,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3eb50c5b79da9b6518d5a2ba0c99162fd21324a3bdb4a37fd1901d8a61206ffe",
-		from:   13840, to: 19002,
+		from:   16582, to: 21744,
 	},
 	{
 		policy: Policy{
@@ -475,7 +475,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 174, Column: 5,
+			File:      "pack:core/code.yaml", Line: 180, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -536,7 +536,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "fce093bed6d18697ac059de792da7d3414899bc47b8ed945bdce235a17cca4c3",
-		from:   19002, to: 21249,
+		from:   21744, to: 23991,
 	},
 	{
 		policy: Policy{
@@ -546,7 +546,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The name of this program is a pattern, so that only the file system knows what would run.",
 			Remedy:    "Call the program by its name.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 204, Column: 5,
+			File:      "pack:core/code.yaml", Line: 210, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -554,7 +554,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "fb4f33484dc994cd1048b857e6b675f95f4866931571bb115210a89d20baff14",
-		from:   21249, to: 21573,
+		from:   23991, to: 24315,
 	},
 	{
 		policy: Policy{
@@ -564,7 +564,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This runs what the agent types into it later, and no hook reports what is typed.",
 			Remedy:    "Give the code in this call, as a file, an option or a here-document (`bash build.sh`, `python3 -c 'print(1)'`), or close the input with `</dev/null`; `ethos-sandbox run -- bash` runs inside a boundary, and with --confine in the agent's hook, which a person sets, every call does.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 217, Column: 5,
+			File:      "pack:core/code.yaml", Line: 223, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: equals, fact: 5 /* Action.interactive */, value: "true"},
@@ -617,17 +617,17 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "actor", "shell"},
 		digest: "d89669fe1fba6a076caa7910c4cee4d87279cec5333585773ec76e6e970a07fc",
-		from:   21573, to: 23362,
+		from:   24315, to: 26104,
 	},
 	{
 		policy: Policy{
 			ID: "code.decoded_inline", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.opaque && c.names.exists(n, n in [\"b64decode\", \"b32decode\", \"b85decode\", \"a85decode\", \"atob\", \"base64\", \"base64_decode\", \"decode64\", \"decode_base64\", \"fromhex\", \"unhexlify\", \"marshal\", \"zlib\", \"decompress\", \"gzinflate\", \"str_rot13\", \"unpack\", \"unpack1\"])) || shell.commands.exists(c, c.opaque && c.argv.exists(a, glob(\"{*=,}data:*/*;base64,**\", a))) || shell.commands.exists(c, unresolved(c) && c.name in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"cp\", \"mv\", \"rm\", \"tac\", \"strings\", \"xxd\", \"od\", \"tee\", \"scp\", \"curl\", \"grep\", \"awk\", \"sed\"])\n  && shell.commands.exists(c, c.name in [\"base64\", \"base32\", \"xxd\", \"basenc\"] && option(c, \"dDr\", [\"decode\"]) && c.within.exists(w, w == \"command_substitution\"))",
+			When:      "shell.commands.exists(c, c.opaque && c.names.exists(n, n in [\"b64decode\", \"b32decode\", \"b85decode\", \"a85decode\", \"atob\", \"base64\", \"base64_decode\", \"decode64\", \"decode_base64\", \"fromhex\", \"unhexlify\", \"marshal\", \"zlib\", \"decompress\", \"gzinflate\", \"str_rot13\", \"unpack\", \"unpack1\"])) || shell.commands.exists(c, c.opaque && c.argv.exists(a, glob(\"{*=,}data:*/*;base64,**\", a))) || shell.commands.exists(c, c.name in [\"base64\", \"base32\", \"xxd\", \"basenc\"] && option(c, \"dDr\", [\"decode\"]) && c.within.exists(w, w == \"command_substitution\"))\n  && ((shell.reads + shell.writes).exists(u, !u.certain && (u.path.matches(\"([$][(]|`)(.*[^A-Za-z0-9_])?(base64|base32|xxd|basenc)|([$][(]|`)(.*[(|;&`])? *\\\"?[$][{A-Za-z_]|[$][{][^}]*[^A-Za-z0-9_}]\")\n      || u.path.matches(\"[$][(]|`\") && shell.commands.exists(c, c.name in [\"base64\", \"base32\", \"xxd\", \"basenc\"] && c.within.exists(w, w.startsWith(\"function:\") || w.startsWith(\"alias:\")))))\n    || shell.commands.exists(c, unresolved(c) && c.name in [\"curl\", \"wget\", \"scp\"] && size(hosts(c)) == 0))",
 			Message:   "What this runs or opens is decoded while it runs, so that nobody can read it.",
 			Remedy:    "Write the code or the name out in the clear.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 276, Column: 5,
+			File:      "pack:core/code.yaml", Line: 282, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -664,27 +664,6 @@ var shippedPolicies = []shippedPolicy{
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 31 /* Command.name */, value: "cat"},
-					need{op: equals, fact: 31 /* Command.name */, value: "head"},
-					need{op: equals, fact: 31 /* Command.name */, value: "tail"},
-					need{op: equals, fact: 31 /* Command.name */, value: "less"},
-					need{op: equals, fact: 31 /* Command.name */, value: "more"},
-					need{op: equals, fact: 31 /* Command.name */, value: "cp"},
-					need{op: equals, fact: 31 /* Command.name */, value: "mv"},
-					need{op: equals, fact: 31 /* Command.name */, value: "rm"},
-					need{op: equals, fact: 31 /* Command.name */, value: "tac"},
-					need{op: equals, fact: 31 /* Command.name */, value: "strings"},
-					need{op: equals, fact: 31 /* Command.name */, value: "xxd"},
-					need{op: equals, fact: 31 /* Command.name */, value: "od"},
-					need{op: equals, fact: 31 /* Command.name */, value: "tee"},
-					need{op: equals, fact: 31 /* Command.name */, value: "scp"},
-					need{op: equals, fact: 31 /* Command.name */, value: "curl"},
-					need{op: equals, fact: 31 /* Command.name */, value: "grep"},
-					need{op: equals, fact: 31 /* Command.name */, value: "awk"},
-					need{op: equals, fact: 31 /* Command.name */, value: "sed"},
-				}},
-				need{op: someValue, fact: 19 /* Shell.commands */},
-				need{op: anyOf, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "base64"},
 					need{op: equals, fact: 31 /* Command.name */, value: "base32"},
 					need{op: equals, fact: 31 /* Command.name */, value: "xxd"},
@@ -692,11 +671,22 @@ var shippedPolicies = []shippedPolicy{
 				}},
 				need{op: someValue, fact: 43 /* Command.within */},
 				need{op: equals, fact: 43 /* Command.within */, value: "command_substitution"},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 59 /* PathUse.certain */, value: "false"},
+					need{op: all, of: []need{
+						need{op: someValue, fact: 19 /* Shell.commands */},
+						need{op: anyOf, of: []need{
+							need{op: equals, fact: 31 /* Command.name */, value: "curl"},
+							need{op: equals, fact: 31 /* Command.name */, value: "wget"},
+							need{op: equals, fact: 31 /* Command.name */, value: "scp"},
+						}},
+					}},
+				}},
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "0ca78c8715bf490480ab2007968cae94d9f9c533cc6fb0a54f93120c1261b920",
-		from:   23362, to: 25755,
+		digest: "507489f0ddd4c44243c55b5a0b83f00525a7078464c4d2e0c9e15bb80d2ca38e",
+		from:   26104, to: 29703,
 	},
 	{
 		policy: Policy{
@@ -706,7 +696,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A tool would start or load a program of the work space in place of one of the system.",
 			Remedy:    "Run that program by itself, for example `./x`, where it can be read, or name a tool of the system, as in `make CC=clang`.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 304, Column: 5,
+			File:      "pack:core/code.yaml", Line: 318, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -733,17 +723,17 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "db0a2f5a4868cc0c3e37ae4fc850e85af988d55f73977aa978a14b8e6af11e72",
-		from:   25755, to: 28538,
+		from:   29703, to: 32486,
 	},
 	{
 		policy: Policy{
 			ID: "code.environment_program", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PERL5OPT\", \"PYTHONSTARTUP\"]\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name in [\"NODE_OPTIONS\", \"RUBYOPT\"] && a.value.matches(\"(^| )(-r|--require|--import|--loader)[ =]?\\\\S\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name == \"hash\" && option(c, \"p\", []) || c.name == \"enable\" && option(c, \"f\", [])\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name in [\"kitty\", \"kitten\"] && \"send-text\" in c.argv || c.name == \"wezterm\" && \"send-text\" in c.argv || c.name == \"zellij\" && c.argv.exists(a, a in [\"write\", \"write-chars\"])\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
+			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PYTHONSTARTUP\"]\n    || a.name == \"PERL5OPT\" && (!a.value.matches(\"^( *-([wWtTX]+|[mM]-?[A-Za-z_][A-Za-z0-9_:]*(=[A-Za-z0-9_,.:/+^*?-]*)?))*$\") || a.value.contains(\"lib=\") || a.value == \"\" && c.raw.contains(\"PERL5OPT=\\\"$\"))\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name == \"NODE_OPTIONS\" && (a.value.matches(\"(^| )(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\")\n      || a.value == \"\" && c.raw.matches(\"NODE_OPTIONS=\\\"[^\\\"]*(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\"))\n    || a.name == \"RUBYOPT\" && a.value.matches(\"(^| )-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])|(^| )-[WwvdTU0-9]*r.* -I|-I.* -[WwvdTU0-9]*r\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.matches(\"^NODE_OPTIONS=(.* )?(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))|^RUBYOPT=(.* )?-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])\"))\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name == \"hash\" && option(c, \"p\", []) || c.name == \"enable\" && option(c, \"f\", [])\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name in [\"kitty\", \"kitten\"] && \"send-text\" in c.argv || c.name == \"wezterm\" && \"send-text\" in c.argv || c.name == \"zellij\" && c.argv.exists(a, a in [\"write\", \"write-chars\"])\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
 			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
 			Remedy:    "Run that program by itself, where it can be read.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 322, Column: 5,
+			File:      "pack:core/code.yaml", Line: 336, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -755,8 +745,8 @@ var shippedPolicies = []shippedPolicy{
 						need{op: equals, fact: 45 /* Assignment.name */, value: "PROMPT_COMMAND"},
 						need{op: equals, fact: 45 /* Assignment.name */, value: "LESSOPEN"},
 						need{op: equals, fact: 45 /* Assignment.name */, value: "LESSCLOSE"},
-						need{op: equals, fact: 45 /* Assignment.name */, value: "PERL5OPT"},
 						need{op: equals, fact: 45 /* Assignment.name */, value: "PYTHONSTARTUP"},
+						need{op: equals, fact: 45 /* Assignment.name */, value: "PERL5OPT"},
 						need{op: equals, fact: 45 /* Assignment.name */, value: "PAGER"},
 						need{op: equals, fact: 45 /* Assignment.name */, value: "MANPAGER"},
 						need{op: equals, fact: 45 /* Assignment.name */, value: "GIT_PAGER"},
@@ -788,6 +778,15 @@ var shippedPolicies = []shippedPolicy{
 							}},
 						}},
 					}},
+				}},
+				need{op: all, of: []need{
+					need{op: anyOf, of: []need{
+						need{op: equals, fact: 31 /* Command.name */, value: "export"},
+						need{op: equals, fact: 31 /* Command.name */, value: "declare"},
+						need{op: equals, fact: 31 /* Command.name */, value: "typeset"},
+						need{op: equals, fact: 31 /* Command.name */, value: "readonly"},
+					}},
+					need{op: someValue, fact: 39 /* Command.argv */},
 				}},
 				need{op: all, of: []need{
 					need{op: equals, fact: 31 /* Command.name */, value: "cargo"},
@@ -843,8 +842,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "afb5d584ded99d16c2977017e62ec29df3e6d7310a235d03020e4e056c2be216",
-		from:   28538, to: 33557,
+		digest: "c5fd60622315d3e60549b152f139dd01743712d3b1c1038d081348b194047fa4",
+		from:   32486, to: 39083,
 	},
 	{
 		policy: Policy{
@@ -854,7 +853,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts ethos-sandbox inside ethos-sandbox, where no second boundary can be made.",
 			Remedy:    "Run the command itself, for example `make`; it is inside the boundary already.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 393, Column: 5,
+			File:      "pack:core/code.yaml", Line: 423, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -872,7 +871,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "ethos", "shell"},
 		digest: "9e502ec93e7d70840ac9b64d346c5cee1e1d5a6d2868f01948a81c3a0cc875f0",
-		from:   33557, to: 34420,
+		from:   39083, to: 39946,
 	},
 	{
 		policy: Policy{
@@ -929,7 +928,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "08d8471131698e19ce309dde6f13858cca2c8bd471da91d3a78bfd3ae0eb0210",
-		from:   34420, to: 38224,
+		from:   39946, to: 43750,
 	},
 	{
 		policy: Policy{
@@ -951,7 +950,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "17f5bb408f4c38e100d0180651c2a19a3ef4dce06e4867ec29d2d4b6fa172a3f",
-		from:   38224, to: 39092,
+		from:   43750, to: 44618,
 	},
 	{
 		policy: Policy{
@@ -966,13 +965,13 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "unlisted_delete"},
 		reads:  []string{"shell"},
 		digest: "d34c4a3ac27ded8c5201dee035f76ba05f58094ca1930f344e7222f871499bc4",
-		from:   39092, to: 39160,
+		from:   44618, to: 44686,
 	},
 	{
 		policy: Policy{
 			ID: "files.delete_repository", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell", "file"},
-			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"] && glob(\"{**/,}.git{,/,/*,/objects/**,/refs/**}\", w.path) && !glob(\"**/*.lock\", w.path)) || files.exists(f, action.kind == \"file\" && f.op in [\"delete\", \"move\"] && glob(\"{**/,}.git{,/*,/objects/**,/refs/**}\", f.path))",
+			When:      "shell.writes.exists(w, w.op in [\"delete\", \"move\"] && glob(\"{**/,}.git{,/,/*,/objects/**,/refs/**}\", w.path) && !(w.op == \"delete\" && w.certain && glob(\"{**/,}.git/{rebase-merge,rebase-apply,sequencer,MERGE_HEAD,MERGE_MSG,MERGE_MODE,MERGE_RR,AUTO_MERGE,CHERRY_PICK_HEAD,REVERT_HEAD,REBASE_HEAD,SQUASH_MSG,COMMIT_EDITMSG,FETCH_HEAD,BISECT_*,gc.log,gc.pid}\", w.path)) && !glob(\"**/*.lock\", w.path)) || files.exists(f, action.kind == \"file\" && f.op in [\"delete\", \"move\"] && glob(\"{**/,}.git{,/*,/objects/**,/refs/**}\", f.path))",
 			Message:   "This would delete the git repository, with every commit that was not pushed{paths}.",
 			Remedy:    "Delete files of the work tree only; a repository that is to go is removed by its owner.",
 			Protected: true,
@@ -998,8 +997,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   39160, to: 40099,
+		digest: "ffa4c629a8d65253104ea6c92d43debfc6e94a8ef2c60a9ff9dab8213e43f141",
+		from:   44686, to: 46047,
 	},
 	{
 		policy: Policy{
@@ -1009,7 +1008,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This would change the owner or the mode of a whole system tree{paths}.",
 			Remedy:    "Change the files of the work space that need it, by name.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 114, Column: 5,
+			File:      "pack:core/files.yaml", Line: 116, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1051,7 +1050,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   40099, to: 41460,
+		from:   46047, to: 47408,
 	},
 	{
 		policy: Policy{
@@ -1061,7 +1060,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This writes to a disk or to memory below the file system{paths}.",
 			Remedy:    "Work on an image file in the work space, for example `dd if=/dev/zero of=disk.img bs=1M count=64` and `mkfs.ext4 disk.img`.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 132, Column: 5,
+			File:      "pack:core/files.yaml", Line: 134, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1166,7 +1165,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "abcb27fc8670473003e0d6ba847118ce91145062613c9014d09df35dba081b5c",
-		from:   41460, to: 51202,
+		from:   47408, to: 57150,
 	},
 	{
 		policy: Policy{
@@ -1176,7 +1175,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This lets a program run with another user's rights, or with those of the system.",
 			Remedy:    "Run it with the rights it has; a person installs what needs more.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 165, Column: 5,
+			File:      "pack:core/files.yaml", Line: 167, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1194,13 +1193,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   51202, to: 52430,
+		from:   57150, to: 58378,
 	},
 	{
 		policy: Policy{
 			ID: "git.hook_bypass", Pack: "core", Principle: "honest-history", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "git.exists(g, g.dangers.exists(d, d in [\"hook_bypass\", \"config_hooks_path\"])) || shell.commands.exists(c, (c.name in [\"git\", \"ethos-git\", \"gh\", \"make\", \"npm\", \"pnpm\", \"yarn\", \"sh\", \"bash\"]\n    && c.assignments.exists(a, a.name in [\"HUSKY\", \"HUSKY_SKIP_HOOKS\", \"LEFTHOOK\", \"LEFTHOOK_EXCLUDE\", \"SKIP\", \"PRE_COMMIT_ALLOW_NO_CONFIG\", \"OVERCOMMIT_DISABLE\", \"OVERCOMMIT_SKIP\", \"SKIP_SIMPLE_GIT_HOOKS\"]))\n  || c.name == \"export\" && c.argv.exists(a, a.matches(\"^(HUSKY|HUSKY_SKIP_HOOKS|LEFTHOOK|LEFTHOOK_EXCLUDE|SKIP|PRE_COMMIT_ALLOW_NO_CONFIG|OVERCOMMIT_DISABLE|OVERCOMMIT_SKIP|SKIP_SIMPLE_GIT_HOOKS)=\"))\n  || c.name == \"pre-commit\" && \"uninstall\" in c.argv || c.name in [\"lefthook\", \"husky\"] && \"uninstall\" in c.argv)",
+			When:      "git.exists(g, g.dangers.exists(d, d in [\"hook_bypass\", \"config_hooks_path\"])\n  && !(g.subcommand == \"config\" && size(g.config) == 1 && g.config[0].key == \"core.hookspath\" && g.config[0].via == \"config\"\n    && g.config[0].value.matches(\"^[A-Za-z0-9_.][A-Za-z0-9_./-]*$\") && !g.config[0].value.matches(\"(^|/)([.][.]?|[.]git)(/|$)\")\n    && g.args.all(a, a == g.config[0].value || a.matches(\"(?i)^(--local|set|core[.]hookspath)$\"))))\n|| shell.commands.exists(c, (c.name in [\"git\", \"ethos-git\", \"gh\", \"make\", \"npm\", \"pnpm\", \"yarn\", \"sh\", \"bash\"]\n    && c.assignments.exists(a, a.name in [\"HUSKY\", \"HUSKY_SKIP_HOOKS\", \"LEFTHOOK\", \"LEFTHOOK_EXCLUDE\", \"SKIP\", \"PRE_COMMIT_ALLOW_NO_CONFIG\", \"OVERCOMMIT_DISABLE\", \"OVERCOMMIT_SKIP\", \"SKIP_SIMPLE_GIT_HOOKS\"]))\n  || c.name == \"export\" && c.argv.exists(a, a.matches(\"^(HUSKY|HUSKY_SKIP_HOOKS|LEFTHOOK|LEFTHOOK_EXCLUDE|SKIP|PRE_COMMIT_ALLOW_NO_CONFIG|OVERCOMMIT_DISABLE|OVERCOMMIT_SKIP|SKIP_SIMPLE_GIT_HOOKS)=\"))\n  || c.name == \"pre-commit\" && \"uninstall\" in c.argv || c.name in [\"lefthook\", \"husky\"] && \"uninstall\" in c.argv)",
 			Message:   "This skips the repository's hooks or leads git to others, and with them its checks.",
 			Remedy:    "Run the command without the bypass and mend what the hooks report; hooks are set up with the project's own tool, for example `npx husky` or `pre-commit install`; a person sets core.hooksPath.",
 			Protected: true,
@@ -1262,8 +1261,27 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"git", "shell"},
-		digest: "7cdc99ac91249cb5b56ae4b34132354da26a5b7171377b113c922d6442ddff8a",
-		from:   52430, to: 54436,
+		digest: "eceb54086a9e6d914439b727c0416feb891a5dc12222afdb67219977e0d15dad",
+		from:   58378, to: 61502,
+	},
+	{
+		policy: Policy{
+			ID: "git.hooks_path", Pack: "core", Principle: "honest-history", Effect: "ask",
+			On:        []string{"exec", "shell"},
+			When:      "git.exists(g, \"config_hooks_path\" in g.dangers && g.subcommand == \"config\")",
+			Message:   "This makes git run the hooks of a directory of the work tree, and no others.",
+			Remedy:    "Show the person the directory, for example `ls -l .githooks`, or let the project's own tool set it up: `npx husky`, `pre-commit install`.",
+			Protected: true,
+			File:      "pack:core/git.yaml", Line: 50, Column: 5,
+		},
+		need: need{op: all, of: []need{
+			need{op: someValue, fact: 22 /* git */},
+			need{op: equals, fact: 50 /* Git.dangers */, value: "config_hooks_path"},
+			need{op: equals, fact: 49 /* Git.subcommand */, value: "config"},
+		}},
+		reads:  []string{"git"},
+		digest: "3b3448a6a9c80e573934239516ff8ca565c400103468412e3a6a3fc42f014813",
+		from:   61502, to: 61813,
 	},
 	{
 		policy: Policy{
@@ -1273,7 +1291,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This overwrites a protected branch, or a branch that cannot be named beforehand, on the remote.",
 			Remedy:    "Push to a branch of your own by name, for example `git push --force-with-lease origin topic`, and open a pull request.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 44, Column: 5,
+			File:      "pack:core/git.yaml", Line: 69, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1290,7 +1308,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   54436, to: 55125,
+		from:   61813, to: 62502,
 	},
 	{
 		policy: Policy{
@@ -1300,7 +1318,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This deletes a branch or tag on the remote.",
 			Remedy:    "Leave remote branches to the person; `git branch -d topic` removes a merged local one.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 69, Column: 5,
+			File:      "pack:core/git.yaml", Line: 94, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1308,7 +1326,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   55125, to: 55360,
+		from:   62502, to: 62737,
 	},
 	{
 		policy: Policy{
@@ -1318,7 +1336,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This removes what git keeps to recover lost work.",
 			Remedy:    "Leave what is there; `git gc` without options is the housekeeping, `git revert HEAD` takes a change back, and `git filter-repo --analyze` only looks; a person rewrites history, in a fresh clone.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 82, Column: 5,
+			File:      "pack:core/git.yaml", Line: 107, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1331,7 +1349,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "0a6d92316098bd2fa0001268036ca793c5a4cc1d00cc01eb89924a256830c5c6",
-		from:   55360, to: 55798,
+		from:   62737, to: 63175,
 	},
 	{
 		policy: Policy{
@@ -1341,7 +1359,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This would make git run a hook, or a program that the repository's own configuration names, which no person has trusted as it is now.",
 			Remedy:    "Show the person `git config --local --list` and the directory of hooks; they accept it with `ethos-git ethos trust`.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 95, Column: 5,
+			File:      "pack:core/git.yaml", Line: 120, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1349,7 +1367,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   55798, to: 56028,
+		from:   63175, to: 63405,
 	},
 	{
 		policy: Policy{
@@ -1359,7 +1377,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git run a command that is hidden in an option or in configuration.",
 			Remedy:    "Run git without the option or the setting, for example `git fetch origin`, and the command by itself.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 113, Column: 5,
+			File:      "pack:core/git.yaml", Line: 138, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1378,7 +1396,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   56028, to: 57046,
+		from:   63405, to: 64423,
 	},
 	{
 		policy: Policy{
@@ -1388,7 +1406,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This throws away work that is in no commit, and the repository has such work.",
 			Remedy:    "Look with `git status` and `git stash list`; keep the work first, for example with `git stash push -u` or `git commit -am wip`.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 152, Column: 5,
+			File:      "pack:core/git.yaml", Line: 177, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1397,7 +1415,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   57046, to: 57435,
+		from:   64423, to: 64812,
 	},
 	{
 		policy: Policy{
@@ -1407,7 +1425,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This moves or deletes the branches that an input names, and the input cannot be read beforehand.",
 			Remedy:    "Name the branch, for example `git branch -d topic`.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 174, Column: 5,
+			File:      "pack:core/git.yaml", Line: 199, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1418,7 +1436,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "ad5ed5bd13f46c3cf219cd88301ae19dd0b12905d09c29836513afddca407e28",
-		from:   57435, to: 57986,
+		from:   64812, to: 65363,
 	},
 	{
 		policy: Policy{
@@ -1493,7 +1511,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "11e0e050d8890956e147f0dbf49a9fbbaec00b85f89dc78b85c8207a8a2cf814",
-		from:   57986, to: 61887,
+		from:   65363, to: 69264,
 	},
 	{
 		policy: Policy{
@@ -1527,7 +1545,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "3f4bac8c3f0796f867ca128d3908a8d58c357e0cb886a569ab6c262184e44661",
-		from:   61887, to: 63577,
+		from:   69264, to: 70954,
 	},
 	{
 		policy: Policy{
@@ -1563,7 +1581,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   63577, to: 65363,
+		from:   70954, to: 72740,
 	},
 	{
 		policy: Policy{
@@ -1602,7 +1620,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "c2d39f55ec8d4097e15e4706fcf76c55a2d125a19008e2546aaa412e1362dd4b",
-		from:   65363, to: 67613,
+		from:   72740, to: 74990,
 	},
 	{
 		policy: Policy{
@@ -1665,7 +1683,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "7ff7287ddc75c2b506e5b0370f1042d9da7e3d0af30cebeccebddb68385cd879",
-		from:   67613, to: 69230,
+		from:   74990, to: 76607,
 	},
 	{
 		policy: Policy{
@@ -1768,7 +1786,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "de09be8ccaf9b9e9b1135d1db4bf4723e43cf74e41cd1886d3b61bde1696fe15",
-		from:   69230, to: 75368,
+		from:   76607, to: 82745,
 	},
 	{
 		policy: Policy{
@@ -2008,13 +2026,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "782c8f9dd4f2296b4e34c9f7569152ef4613116fd5bc9813d3ede4df7135b8d2",
-		from:   75368, to: 90478,
+		from:   82745, to: 97855,
 	},
 	{
 		policy: Policy{
 			ID: "protected.git_internals", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"git\" && f.op != \"read\" && f.op != \"list\" && !(f.op == \"delete\" && f.path.endsWith(\".lock\"))) || touches(shell.writes, [\"**/.git/hooks/**\", \"**/.git/config\", \"**/.git/config.worktree\", \"**/.git/info/attributes\", \"**/.git/commondir\", \"**/.git/modules/**/config\", \"**/.git/modules/**/hooks/**\", \"~/.gitconfig\", \"~/.config/git/**\"]) || shell.commands.exists(c, c.name == \"find\" && c.argv.exists(a, a in [\"pre-commit\", \"pre-push\", \"commit-msg\", \"prepare-commit-msg\", \"post-commit\", \"post-checkout\", \"post-merge\", \"pre-rebase\", \"pre-receive\", \"update\", \"hooks\"])\n  && c.argv.exists(a, a in [\"-delete\", \"rm\", \"mv\", \"chmod\", \"sed\", \"truncate\", \"unlink\"]))",
+			When:      "files.exists(f, f.protected == \"git\" && f.op != \"read\" && f.op != \"list\" && !(f.op == \"delete\" && (f.path.endsWith(\".lock\") || glob(\"{**/,}.git/{hooks/*.sample,{rebase-merge,rebase-apply,sequencer}{,/**},MERGE_HEAD,MERGE_MSG,MERGE_MODE,MERGE_RR,AUTO_MERGE,CHERRY_PICK_HEAD,REVERT_HEAD,REBASE_HEAD,SQUASH_MSG,COMMIT_EDITMSG,FETCH_HEAD,BISECT_*,gc.log,gc.pid}\", f.path)))) || shell.writes.exists(w, !(w.op == \"delete\" && w.certain && glob(\"{**/,}.git/hooks/*.sample\", w.path)) && touches([w], [\"**/.git/hooks/**\", \"**/.git/config\", \"**/.git/config.worktree\", \"**/.git/info/attributes\", \"**/.git/commondir\", \"**/.git/modules/**/config\", \"**/.git/modules/**/hooks/**\", \"~/.gitconfig\", \"~/.config/git/**\"])) || shell.commands.exists(c, c.name == \"find\" && c.argv.exists(a, a in [\"pre-commit\", \"pre-push\", \"commit-msg\", \"prepare-commit-msg\", \"post-commit\", \"post-checkout\", \"post-merge\", \"pre-rebase\", \"pre-receive\", \"update\", \"hooks\"])\n  && c.argv.exists(a, a in [\"-delete\", \"rm\", \"mv\", \"chmod\", \"sed\", \"truncate\", \"unlink\"]))",
 			Message:   "This changes a git hook or git's configuration by hand{paths}, which can make git run any command.",
 			Remedy:    "Leave hooks and configuration to the person; `git config --get` reads a value.",
 			Protected: true,
@@ -2027,15 +2045,20 @@ var shippedPolicies = []shippedPolicy{
 				need{op: differs, fact: 53 /* File.op */, value: "read"},
 				need{op: differs, fact: 53 /* File.op */, value: "list"},
 			}},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/hooks/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/config"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/config.worktree"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/info/attributes"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/commondir"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/modules/**/config"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/modules/**/hooks/**"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.gitconfig"},
-			need{op: touched, fact: 21 /* Shell.writes */, value: "~/.config/git/**"},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 21 /* Shell.writes */},
+				need{op: anyOf, of: []need{
+					need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/hooks/**"},
+					need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/config"},
+					need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/config.worktree"},
+					need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/info/attributes"},
+					need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/commondir"},
+					need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/modules/**/config"},
+					need{op: touched, fact: 21 /* Shell.writes */, value: "**/.git/modules/**/hooks/**"},
+					need{op: touched, fact: 21 /* Shell.writes */, value: "~/.gitconfig"},
+					need{op: touched, fact: 21 /* Shell.writes */, value: "~/.config/git/**"},
+				}},
+			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "find"},
@@ -2066,8 +2089,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "7d33b13f5cdbea3d00fa7c99a3c4acfba9bdb9db84aaae4ea55c4f70c5911771",
-		from:   90478, to: 92327,
+		digest: "00a1ae380cfe4800ef854a93dbe63807d85353aa039fcaf376c5bd60d127238c",
+		from:   97855, to: 100431,
 	},
 	{
 		policy: Policy{
@@ -2077,7 +2100,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This changes the settings of an agent{paths}, among them the hooks that hold it to these rules.",
 			Remedy:    "Propose the change to the person, who can make it.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 42, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 46, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2090,7 +2113,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.agent_settings", "shell"},
 		digest: "bca47f1b145ed4b84c3bd463ef9e93da22989b7e125927b3e706cf99142e4b62",
-		from:   92327, to: 92836,
+		from:   100431, to: 100940,
 	},
 	{
 		policy: Policy{
@@ -2100,7 +2123,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This changes the rules or the records of ethos{paths}.",
 			Remedy:    "Propose the change to the person, who can make it.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 69, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 73, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2113,7 +2136,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos", "shell"},
 		digest: "d7508d6dbc51fd17e4a02c4df9642bcf4c3a141f4d957d6921432c962a37a5f8",
-		from:   92836, to: 93318,
+		from:   100940, to: 101422,
 	},
 	{
 		policy: Policy{
@@ -2123,7 +2146,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This leaves something behind that runs later by itself, outside the sandbox{paths}.",
 			Remedy:    "Start what the task needs in this session, in the foreground.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 93, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 97, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2193,17 +2216,17 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.shell_startup", "shell"},
 		digest: "c16c098228f6c7ed5eb06e6cd7de1728e8958edaccead59ee8923b002cb0e186",
-		from:   93318, to: 98425,
+		from:   101422, to: 106529,
 	},
 	{
 		policy: Policy{
 			ID: "protected.sandbox", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name in [\"LD_PRELOAD\", \"LD_AUDIT\", \"DYLD_INSERT_LIBRARIES\"])\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_PRELOAD=\") || a.startsWith(\"LD_AUDIT=\") || a.startsWith(\"DYLD_INSERT_LIBRARIES=\"))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.wrappers.exists(w, w in [\"strace\", \"systemd-run\", \"ltrace\"]) && c.raw.matches(\"LD_(PRELOAD|AUDIT)=\")\n  || c.wrappers.exists(w, w == \"ld.so\" || glob(\"ld-*\", w)) && c.raw.matches(\"--(preload|audit)\")\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
+			When:      "shell.commands.exists(c, c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name == \"LD_AUDIT\"\n    || a.name in [\"LD_PRELOAD\", \"DYLD_INSERT_LIBRARIES\"] && (a.value.contains(\"..\")\n      || !a.value.matches(\"^([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\")\n        && !(a.value.matches(\"^[A-Za-z0-9_+.-]+[.]so[.0-9]*$\") && shell.commands.all(x, x.assignments.all(b, b.name != \"LD_LIBRARY_PATH\") && !x.argv.exists(b, b.startsWith(\"LD_LIBRARY_PATH=\"))))\n        && !(a.value == \"\" && c.raw.matches(\"(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=(['\\\"]{2})?( |$)|LD_PRELOAD=\\\"?[$][(](gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+[)]\\\"? \"))))\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_AUDIT=\")\n    || a.matches(\"^(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=.\") && (a.contains(\"..\") || !a.matches(\"^[A-Z_]+=([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\")))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.wrappers.exists(w, w in [\"strace\", \"systemd-run\", \"ltrace\"]) && c.raw.matches(\"LD_(PRELOAD|AUDIT)=\")\n  || c.wrappers.exists(w, w == \"ld.so\" || glob(\"ld-*\", w)) && c.raw.matches(\"--(preload|audit)\")\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
 			Message:   "This reaches for the sandbox or the kernel around the command.",
 			Remedy:    "Work inside the boundary; what the task lacks is declared in repo_config.yaml by the person.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 151, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 155, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2281,8 +2304,8 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 21 /* Shell.writes */, value: "/proc/sysrq-trigger"},
 		}},
 		reads:  []string{"shell"},
-		digest: "5d030a0959550e5ef39cfc4398dfc5a1272313581121c4ab69c0f5e65f602d75",
-		from:   98425, to: 102511,
+		digest: "494f26529f2041c0ac71bfc02596f60784d297ee3ea6233f01701fdbfc441bad",
+		from:   106529, to: 112518,
 	},
 	{
 		policy: Policy{
@@ -2292,7 +2315,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 204, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 224, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2306,7 +2329,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "a75c796ecf165409a3c5973c0787d985a58164d9ca10e0f4ab83a5711195eb74",
-		from:   102511, to: 106140,
+		from:   112518, to: 116147,
 	},
 	{
 		policy: Policy{
@@ -2316,7 +2339,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts another agent without its guards, or changes what one runs.",
 			Remedy:    "Do the work in this session; a person starts other agents and sets them up.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 226, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 246, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2336,7 +2359,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   106140, to: 108161,
+		from:   116147, to: 118168,
 	},
 	{
 		policy: Policy{
@@ -2386,7 +2409,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "cb04d25177ba9ee753bc10c669ea63699238efaab5b958ffecb6ca472d3d0780",
-		from:   108161, to: 110110,
+		from:   118168, to: 120117,
 	},
 	{
 		policy: Policy{
@@ -2401,7 +2424,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   110110, to: 110491,
+		from:   120117, to: 120498,
 	},
 	{
 		policy: Policy{
@@ -2416,7 +2439,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   110491, to: 110800,
+		from:   120498, to: 120807,
 	},
 	{
 		policy: Policy{
@@ -2434,13 +2457,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   110800, to: 114113,
+		from:   120807, to: 124120,
 	},
 	{
 		policy: Policy{
 			ID: "secrets.read", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\"))))\n  && (names(paths.credentials, w.path) || names(paths.machine_secrets, w.path)))\n|| shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"])\n  && (touches([r], paths.credentials) || !(r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]) && touches([r], [\"**/.env\", \"**/.env.local\", \"**/.env.production\"])))\n|| shell.reads.exists(r, glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", r.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", r.path)\n  && !(r.by in [\"openssl\", \"ssh\", \"ssh-add\", \"ssh-keygen\", \"scp\", \"sftp\", \"rsync\", \"curl\", \"wget\", \"git\", \"gpg\", \"age\", \"step\", \"mkcert\", \"certbot\", \"caddy\", \"nginx\", \"kubectl\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\", \"keytool\", \"puttygen\", \"file\", \"md5sum\", \"sha1sum\", \"sha256sum\", \"cksum\", \"chmod\", \"install\"]))\n|| action.kind in [\"file\", \"mcp\"] && files.exists(f, f.op == \"read\" && glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", f.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", f.path)) || shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\", \"kubectl\", \"helm\", \"k9s\", \"oc\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"])\n  && c.argv.exists(a, a.matches(\"^[~/]\") && names(paths.credential_files, a)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && !(c.name in [\"scp\", \"sftp\", \"rsync\"] && a.contains(\"/.ssh/\") && !a.contains(\"/.ssh/id_\"))\n    && [\".bak\", \".old\", \".orig\", \".save\"].exists(s, names(paths.credentials, a.split(s)[0]))))\n|| shell.reads.exists(r, r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"] && names(paths.service_credentials, r.path)) || shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]\n  && c.argv.exists(a, a.matches(\"^[~/][^:]*$\") && (names(paths.credentials, a) || names(paths.service_credentials, a) || names(paths.credential_files, a))))",
+			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"] || (r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"] && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"])))))\n  && !(f.op == \"read\" && f.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && f.resolved.matches(\"/[.]ssh/[a-z_]+2?$\") && shell.reads.exists(r, r.path == f.path)\n    && shell.reads.all(r, r.path != f.path || r.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"]) && shell.commands.all(c, !remote(c)))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\"))))\n  && (names(paths.credentials, w.path) || names(paths.machine_secrets, w.path))\n  && !(w.op == \"read\" && w.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"] && w.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && shell.commands.all(c, !remote(c))))\n|| shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"])\n  && (touches([r], paths.credentials) && !(r.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"] && r.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && shell.commands.all(c, !remote(c))) || !(r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]) && touches([r], [\"**/.env\", \"**/.env.local\", \"**/.env.production\"])\n    && !((r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"] && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"]))))))\n|| shell.reads.exists(r, glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", r.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", r.path)\n  && !(r.by in [\"openssl\", \"ssh\", \"ssh-add\", \"ssh-keygen\", \"scp\", \"sftp\", \"rsync\", \"curl\", \"wget\", \"git\", \"gpg\", \"age\", \"step\", \"mkcert\", \"certbot\", \"caddy\", \"nginx\", \"kubectl\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\", \"keytool\", \"puttygen\", \"file\", \"md5sum\", \"sha1sum\", \"sha256sum\", \"cksum\", \"chmod\", \"install\"]))\n|| action.kind in [\"file\", \"mcp\"] && files.exists(f, f.op == \"read\" && glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", f.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", f.path)) || shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\", \"kubectl\", \"helm\", \"k9s\", \"oc\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"])\n  && c.argv.exists(a, a.matches(\"^[~/]\") && names(paths.credential_files, a)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && !(c.name in [\"scp\", \"sftp\", \"rsync\"] && a.contains(\"/.ssh/\") && !a.contains(\"/.ssh/id_\"))\n    && [\".bak\", \".old\", \".orig\", \".save\"].exists(s, names(paths.credentials, a.split(s)[0]))))\n|| shell.reads.exists(r, r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"] && names(paths.service_credentials, r.path)) || shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]\n  && c.argv.exists(a, a.matches(\"^[~/][^:]*$\") && (names(paths.credentials, a) || names(paths.service_credentials, a) || names(paths.credential_files, a))))",
 			Message:   "This touches a file with credentials{paths}.",
 			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`, or give it to a program unread with `source .env`; do not open the file. Inside the boundary that takes `env_files: read` in a trusted repo_config.yaml.",
 			Protected: true,
@@ -2598,8 +2621,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "paths.credential_files", "paths.credentials", "paths.machine_secrets", "paths.service_credentials", "shell"},
-		digest: "0108d99e98723df0002b6b3c80c217c6aad06dcfd1f1fa795113e46ef60c925f",
-		from:   114113, to: 127201,
+		digest: "83aff275fb6b869231e00fde5c56aad3da3f40b9a5b83d80d0a334c9faae11c1",
+		from:   124120, to: 141195,
 	},
 	{
 		policy: Policy{
@@ -2609,7 +2632,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 141, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 155, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2725,7 +2748,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "f6a315a02df1b97e6839632b351d7daea0277e5ec32286b51fdadebe092fc09c",
-		from:   127201, to: 132157,
+		from:   141195, to: 146151,
 	},
 	{
 		policy: Policy{
@@ -2735,7 +2758,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 167, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 181, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -2743,7 +2766,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   132157, to: 132390,
+		from:   146151, to: 146384,
 	},
 	{
 		policy: Policy{
@@ -2753,7 +2776,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 190, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 204, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2828,7 +2851,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   132390, to: 134550,
+		from:   146384, to: 148544,
 	},
 	{
 		policy: Policy{
@@ -2838,7 +2861,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 208, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 222, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
@@ -2859,7 +2882,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   134550, to: 135644,
+		from:   148544, to: 149638,
 	},
 	{
 		policy: Policy{
@@ -2878,7 +2901,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   135644, to: 136057,
+		from:   149638, to: 150051,
 	},
 	{
 		policy: Policy{
@@ -2897,7 +2920,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   136057, to: 136471,
+		from:   150051, to: 150465,
 	},
 	{
 		policy: Policy{
@@ -2916,7 +2939,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   136471, to: 136883,
+		from:   150465, to: 150877,
 	},
 	{
 		policy: Policy{
@@ -2942,7 +2965,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   136883, to: 137828,
+		from:   150877, to: 151822,
 	},
 	{
 		policy: Policy{
@@ -2961,7 +2984,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   137828, to: 138244,
+		from:   151822, to: 152238,
 	},
 	{
 		policy: Policy{
@@ -2979,7 +3002,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   138244, to: 138494,
+		from:   152238, to: 152488,
 	},
 	{
 		policy: Policy{
@@ -3034,7 +3057,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-		from:   138494, to: 140223,
+		from:   152488, to: 154217,
 	},
 	{
 		policy: Policy{
@@ -3056,7 +3079,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   140223, to: 140702,
+		from:   154217, to: 154696,
 	},
 	{
 		policy: Policy{
@@ -3073,7 +3096,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   140702, to: 140976,
+		from:   154696, to: 154970,
 	},
 	{
 		policy: Policy{
@@ -3087,7 +3110,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   140976, to: 141042,
+		from:   154970, to: 155036,
 	},
 	{
 		policy: Policy{
@@ -3121,7 +3144,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   141042, to: 141702,
+		from:   155036, to: 155696,
 	},
 	{
 		policy: Policy{
@@ -3154,7 +3177,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   141702, to: 142281,
+		from:   155696, to: 156275,
 	},
 	{
 		policy: Policy{
@@ -3304,7 +3327,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   142281, to: 147921,
+		from:   156275, to: 161915,
 	},
 	{
 		policy: Policy{
@@ -3385,7 +3408,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   147921, to: 149979,
+		from:   161915, to: 163973,
 	},
 	{
 		policy: Policy{
@@ -3412,7 +3435,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   149979, to: 151233,
+		from:   163973, to: 165227,
 	},
 	{
 		policy: Policy{
@@ -3432,7 +3455,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   151233, to: 152768,
+		from:   165227, to: 166762,
 	},
 	{
 		policy: Policy{
@@ -3449,7 +3472,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   152768, to: 153311,
+		from:   166762, to: 167305,
 	},
 	{
 		policy: Policy{
@@ -3488,7 +3511,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   153311, to: 154555,
+		from:   167305, to: 168549,
 	},
 	{
 		policy: Policy{
@@ -3505,7 +3528,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   154555, to: 154778,
+		from:   168549, to: 168772,
 	},
 	{
 		policy: Policy{
@@ -3522,7 +3545,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   154778, to: 155082,
+		from:   168772, to: 169076,
 	},
 	{
 		policy: Policy{
@@ -3543,7 +3566,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   155082, to: 155506,
+		from:   169076, to: 169500,
 	},
 	{
 		policy: Policy{
@@ -3578,7 +3601,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   155506, to: 156517,
+		from:   169500, to: 170511,
 	},
 	{
 		policy: Policy{
@@ -3595,7 +3618,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   156517, to: 156745,
+		from:   170511, to: 170739,
 	},
 	{
 		policy: Policy{
@@ -3620,7 +3643,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   156745, to: 157243,
+		from:   170739, to: 171237,
 	},
 	{
 		policy: Policy{
@@ -3643,7 +3666,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   157243, to: 157709,
+		from:   171237, to: 171703,
 	},
 	{
 		policy: Policy{
@@ -3660,7 +3683,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   157709, to: 157950,
+		from:   171703, to: 171944,
 	},
 	{
 		policy: Policy{
@@ -3677,7 +3700,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   157950, to: 158176,
+		from:   171944, to: 172170,
 	},
 	{
 		policy: Policy{
@@ -3694,7 +3717,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   158176, to: 158410,
+		from:   172170, to: 172404,
 	},
 	{
 		policy: Policy{
@@ -3715,7 +3738,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   158410, to: 158725,
+		from:   172404, to: 172719,
 	},
 	{
 		policy: Policy{
@@ -3732,7 +3755,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   158725, to: 158938,
+		from:   172719, to: 172932,
 	},
 	{
 		policy: Policy{
@@ -3750,7 +3773,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   158938, to: 159222,
+		from:   172932, to: 173216,
 	},
 	{
 		policy: Policy{
@@ -3767,7 +3790,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   159222, to: 159460,
+		from:   173216, to: 173454,
 	},
 	{
 		policy: Policy{
@@ -3784,7 +3807,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   159460, to: 159697,
+		from:   173454, to: 173691,
 	},
 	{
 		policy: Policy{
@@ -3798,7 +3821,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   159697, to: 159752,
+		from:   173691, to: 173746,
 	},
 	{
 		policy: Policy{
@@ -3812,7 +3835,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   159752, to: 159813,
+		from:   173746, to: 173807,
 	},
 	{
 		policy: Policy{
@@ -3826,7 +3849,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   159813, to: 159872,
+		from:   173807, to: 173866,
 	},
 	{
 		policy: Policy{
@@ -3840,7 +3863,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   159872, to: 160028,
+		from:   173866, to: 174022,
 	},
 	{
 		policy: Policy{
@@ -3854,7 +3877,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   160028, to: 160099,
+		from:   174022, to: 174093,
 	},
 	{
 		policy: Policy{
@@ -3878,7 +3901,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   160099, to: 160421,
+		from:   174093, to: 174415,
 	},
 	{
 		policy: Policy{
@@ -3898,7 +3921,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   160421, to: 161956,
+		from:   174415, to: 175950,
 	},
 	{
 		policy: Policy{
@@ -3915,7 +3938,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   161956, to: 162499,
+		from:   175950, to: 176493,
 	},
 	{
 		policy: Policy{
@@ -3954,7 +3977,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   162499, to: 163743,
+		from:   176493, to: 177737,
 	},
 	{
 		policy: Policy{
@@ -3970,7 +3993,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   163743, to: 168961,
+		from:   177737, to: 182955,
 	},
 	{
 		policy: Policy{
@@ -3995,7 +4018,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   168961, to: 169485,
+		from:   182955, to: 183479,
 	},
 	{
 		policy: Policy{
@@ -4021,7 +4044,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   169485, to: 170099,
+		from:   183479, to: 184093,
 	},
 	{
 		policy: Policy{
@@ -4037,7 +4060,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   170099, to: 170104,
+		from:   184093, to: 184098,
 	},
 	{
 		policy: Policy{
@@ -4063,7 +4086,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "8e1f8f89d0b10a6655f77d6089bb55647f91be584b38f57d0f4562936b4c671c",
-		from:   170104, to: 171135,
+		from:   184098, to: 185129,
 	},
 	{
 		policy: Policy{
@@ -4096,7 +4119,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   171135, to: 171682,
+		from:   185129, to: 185676,
 	},
 	{
 		policy: Policy{
@@ -4112,7 +4135,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   171682, to: 171687,
+		from:   185676, to: 185681,
 	},
 	{
 		policy: Policy{
@@ -4128,7 +4151,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   171687, to: 172105,
+		from:   185681, to: 186099,
 	},
 	{
 		policy: Policy{
@@ -4147,7 +4170,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ab78063a9f2aad861dc92936d0807611c6b3c51285c0271fb9d4fffa97dac922",
-		from:   172105, to: 172444,
+		from:   186099, to: 186438,
 	},
 	{
 		policy: Policy{
@@ -4163,7 +4186,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   172444, to: 172949,
+		from:   186438, to: 186943,
 	},
 	{
 		policy: Policy{
@@ -4196,7 +4219,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   172949, to: 173496,
+		from:   186943, to: 187490,
 	},
 	{
 		policy: Policy{
@@ -4286,7 +4309,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   173496, to: 178354,
+		from:   187490, to: 192348,
 	},
 	{
 		policy: Policy{
@@ -4302,6 +4325,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   178354, to: 178359,
+		from:   192348, to: 192353,
 	},
 }

@@ -13,7 +13,7 @@ func (c *walker) find(inv invocation) {
 	}
 	for _, root := range f.roots {
 		for _, s := range f.deletes {
-			if !(s.directories && s.empty && beneathHere(root)) {
+			if !(s.holdsNothing() && beneathHere(root)) {
 				c.write(c.locate(s.below(root), d), "find", opDelete)
 			}
 		}
@@ -69,7 +69,11 @@ type selection struct {
 	some        bool   // those that a test like -size selects, so not the roots as a whole
 	directories bool   // only directories
 	empty       bool   // only what is empty
+	broken      bool   // only symbolic links that lead nowhere
 }
+
+// holdsNothing reports whether nothing is lost with what is selected.
+func (s selection) holdsNothing() bool { return s.directories && s.empty || s.broken }
 
 // pattern returns the pattern of the paths below a root; "" stands for the root and all below it.
 func (s selection) pattern() string {

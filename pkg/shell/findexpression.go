@@ -29,12 +29,16 @@ type findReader struct {
 	found findArgs
 	acts  bool // an action that is not -prune
 	depth int
+	// dangling is the test that, with l, selects symbolic links that lead nowhere: -xtype, and
+	// with -L -type; "" if it is not known which.
+	dangling string
 }
 
 // findExpression reads find's arguments: options, roots, then the expression (find(1)).
 func findExpression(args []field) findArgs {
 	r := findReader{}
 	r.found.roots, r.args = findRoots(args)
+	r.dangling = danglingTest(args)
 	all := []selection{{}}
 	truth := r.list(all)
 	for len(r.args) > 0 { // a parenthesis too many: find refuses it
@@ -74,6 +78,23 @@ func findRoots(args []field) (roots, expression []field) {
 		roots = []field{literal(".", 0)}
 	}
 	return roots, args
+}
+
+// danglingTest returns findReader.dangling.
+func danglingTest(args []field) string {
+	if slices.ContainsFunc(args, func(f field) bool { return f.dyn || f.text == "-follow" }) {
+		return ""
+	}
+	test := "-xtype"
+	for ; len(args) > 0 && findOption(args[0].text); args = args[1:] {
+		switch args[0].text {
+		case "-L":
+			test = "-type"
+		case "-H", "-P":
+			test = "-xtype"
+		}
+	}
+	return test
 }
 
 func findOption(word string) bool {
@@ -160,6 +181,7 @@ func (r *findReader) primary(of []selection) []selection {
 		return each(of, func(s *selection) {
 			s.directories = s.directories || kind.text == "d"
 			s.some = s.some || kind.text != "d" && kind.text != "f"
+			s.broken = s.broken || kind.text == "l" && kind.static() && word == r.dangling
 		})
 	case "-path", "-ipath", "-wholename", "-iwholename":
 		return pathed(of, r.argument(), word[1] == 'i')

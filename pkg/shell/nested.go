@@ -10,6 +10,10 @@ func (c *walker) shellProgram(inv invocation, name string, kind interpreter) {
 	code, label, known := field{}, name, false
 	switch {
 	case run.ignore:
+	case run.checks:
+		if run.code == nil && run.script != nil && run.script.sub == nil && !stdinName(run.script.text) {
+			c.read(c.locate(*run.script, c.dirOf(inv)), name)
+		}
 	case run.code != nil:
 		code, label = *run.code, name+" -c"
 		known = !code.dyn || code.text != "{}"
@@ -60,6 +64,7 @@ type shellRun struct {
 	script *field
 	args   *positional
 	ignore bool // --version, --help
+	checks bool // -n: it reads the code and runs none of it
 }
 
 // shellArgs parses the arguments of sh, bash, dash, ksh, zsh: option letters in clusters, of which
@@ -67,7 +72,7 @@ type shellRun struct {
 // standard input is (bash(1), "OPTIONS").
 func shellArgs(args []field) shellRun {
 	var run shellRun
-	command, stdin := false, false
+	command, stdin, live := false, false, false
 	for len(args) > 0 {
 		text := args[0].text
 		if len(text) < 2 || text[0] != '-' && text[0] != '+' {
@@ -77,14 +82,16 @@ func shellArgs(args []field) shellRun {
 		if text == "--" {
 			break
 		}
-		if strings.HasPrefix(text, "--") {
+		if live = live || strings.ContainsAny(text, "+ioO$`") || text[1] == '-'; text[1] == '-' {
 			args = longShellOption(&run, text, args)
 			continue
 		}
 		command = command || text[0] == '-' && strings.IndexByte(text, 'c') > 0
 		stdin = stdin || text[0] == '-' && strings.IndexByte(text, 's') > 0
+		run.checks = run.checks || text[0] == '-' && strings.IndexByte(text, 'n') > 0
 		args = args[min(len(args), strings.Count(text, "o")+strings.Count(text, "O")):]
 	}
+	run.checks = run.checks && !live // an interactive shell ignores -n; another option may take it back
 	if len(args) > 0 && args[0].text == "-" && !args[0].dyn {
 		args = args[1:]
 	}

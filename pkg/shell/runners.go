@@ -349,29 +349,3 @@ func (c *walker) fedShell(w *wrapper, inv invocation) {
 		c.rerun(code, w.name, dialectAny, &positional{dyn: true}, inv)
 	}
 }
-
-// foundByFd dispatches the command of fd once for each directory that is searched, with what fd
-// finds there: everything, or what an option or a pattern selects (fd(1)).
-func (c *walker) foundByFd(w *wrapper, inv invocation, args, command []field) (invocation, bool) {
-	p := w.grammar.parse(args, false)
-	s, roots := selection{some: true}, p.values("search-path", "base-directory")
-	if len(p.operands) > 1 {
-		roots = p.operands[1:]
-	}
-	every := len(p.operands) == 0 || p.operands[0].text == "." || p.operands[0].text == ""
-	if every && !p.has("e", "extension", "E", "exclude", "S", "size", "o", "owner", "and", "max-results", "changed-within", "changed-before", "changed-after") {
-		s.some = false
-	} else if ends := p.values("e", "extension"); len(ends) == 1 && ends[0].static() && plainName(ends[0].text) {
-		s.name = "*." + ends[0].text
-	} else if !every && p.operands[0].static() && plainName(p.operands[0].text) && !strings.ContainsAny(p.operands[0].text, `.+^$|(){}/\\`) {
-		s.name = "*" + p.operands[0].text + "*"
-	}
-	if len(roots) == 0 {
-		roots = []field{literal(".", inv.fields[0].at(0))}
-	}
-	if !slices.ContainsFunc(command, func(arg field) bool { return strings.Contains(arg.text, "{}") }) {
-		command = append(command[:len(command):len(command)], literal("{}", inv.fields[0].at(0)))
-	}
-	c.findCommand(w, inv, roots, findRun{command, []selection{s}})
-	return inv, false
-}
