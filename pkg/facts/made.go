@@ -1,11 +1,14 @@
 package facts
 
 import (
+	"cmp"
 	"path"
 	"slices"
+	"strings"
 
 	"ethos/pkg/gitargs"
 	"ethos/pkg/gitrepo"
+	"ethos/pkg/record"
 	"ethos/pkg/shell"
 )
 
@@ -31,7 +34,34 @@ func madeBy(a shell.Analysis) (m made) {
 			m.others = append(m.others, cleaned(abs))
 		}
 	}
+	for i := range a.Shell.Commands {
+		if dir := clonedBy(&a.Shell.Commands[i]); dir != "" && a.Cwds[i] != "" {
+			m.byGit = append(m.byGit, sentTo(a.Cwds[i], dir))
+		}
+	}
 	return m
+}
+
+// clonedBy returns the directory that gh repo clone REPOSITORY [DIRECTORY] creates, or "".
+func clonedBy(c *record.Command) string {
+	if c.Name != "gh" || len(c.Argv) < 4 {
+		return ""
+	}
+	words := make([]string, 2)
+	for i, word := range c.Argv[1:min(5, len(c.Argv))] {
+		switch {
+		case word == nil:
+			return ""
+		case i == 2:
+			words[0] = strings.TrimSuffix(path.Base(*word), ".git")
+		case i == 3 && !strings.HasPrefix(*word, "-"):
+			words[1] = *word
+		}
+	}
+	if *c.Argv[1] != "repo" || *c.Argv[2] != "clone" || strings.HasPrefix(*c.Argv[3], "-") {
+		return ""
+	}
+	return cmp.Or(words[1], words[0])
 }
 
 // holds reports whether dir is one of the directories or lies below one.
@@ -48,7 +78,8 @@ func (m made) touches(dir string) bool {
 
 // newAt returns the state of the repository around a directory that the script creates. `git
 // clone`, `git init` and `git worktree add` create one with at most the configuration that applies
-// where the script starts; `mkdir` creates a part of the surrounding work tree.
+// where the script starts; `mkdir`, which also creates what is above it, creates a part of the
+// surrounding work tree.
 func (g *gitWork) newAt(dir string) (gitargs.Context, bool) {
 	if g.made.touches(dir) {
 		return gitargs.Context{}, false
@@ -59,7 +90,7 @@ func (g *gitWork) newAt(dir string) (gitargs.Context, bool) {
 		ctx.Refs = nil
 		ctx.Repo.Branch, ctx.Repo.Detached, ctx.Repo.Upstream = "", false, ""
 		return ctx, true
-	case holds(g.made.byMkdir, dir):
+	case holds(g.made.byMkdir, dir), slices.ContainsFunc(g.made.byMkdir, func(d string) bool { return within(d, dir) }):
 		return g.contextAt(path.Dir(dir), gitrepo.Options{}), true
 	}
 	return gitargs.Context{}, false

@@ -2463,7 +2463,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "secrets.read", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"] || (r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"] && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"])))))\n  && !(f.op == \"read\" && f.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && f.resolved.matches(\"/[.]ssh/[a-z_]+2?$\") && shell.reads.exists(r, r.path == f.path)\n    && shell.reads.all(r, r.path != f.path || r.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"]) && shell.commands.all(c, !remote(c)))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\"))))\n  && (names(paths.credentials, w.path) || names(paths.machine_secrets, w.path))\n  && !(w.op == \"read\" && w.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"] && w.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && shell.commands.all(c, !remote(c))))\n|| shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"])\n  && (touches([r], paths.credentials) && !(r.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"] && r.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && shell.commands.all(c, !remote(c))) || !(r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]) && touches([r], [\"**/.env\", \"**/.env.local\", \"**/.env.production\"])\n    && !((r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"] && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"]))))))\n|| shell.reads.exists(r, glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", r.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", r.path)\n  && !(r.by in [\"openssl\", \"ssh\", \"ssh-add\", \"ssh-keygen\", \"scp\", \"sftp\", \"rsync\", \"curl\", \"wget\", \"git\", \"gpg\", \"age\", \"step\", \"mkcert\", \"certbot\", \"caddy\", \"nginx\", \"kubectl\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\", \"keytool\", \"puttygen\", \"file\", \"md5sum\", \"sha1sum\", \"sha256sum\", \"cksum\", \"chmod\", \"install\"]))\n|| action.kind in [\"file\", \"mcp\"] && files.exists(f, f.op == \"read\" && glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", f.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", f.path)) || shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\", \"kubectl\", \"helm\", \"k9s\", \"oc\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"])\n  && c.argv.exists(a, a.matches(\"^[~/]\") && names(paths.credential_files, a)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && !(c.name in [\"scp\", \"sftp\", \"rsync\"] && a.contains(\"/.ssh/\") && !a.contains(\"/.ssh/id_\"))\n    && [\".bak\", \".old\", \".orig\", \".save\"].exists(s, names(paths.credentials, a.split(s)[0]))))\n|| shell.reads.exists(r, r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"] && names(paths.service_credentials, r.path)) || shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]\n  && c.argv.exists(a, a.matches(\"^[~/][^:]*$\") && (names(paths.credentials, a) || names(paths.service_credentials, a) || names(paths.credential_files, a))))",
+			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"] || (r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"] && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"]))\n      || (r.by in [\"cat\", \"grep\", \"egrep\", \"sed\"] && shell.commands.all(c, c.name != r.by || shell.commands.exists(e, e.name in [\"export\", \"\"] && e.line == c.line && c.column > e.column && c.column < e.column + size(e.raw) - (e.name == \"\" ? 4 : 0)\n        && e.raw.matches(\"^(export|env) [$][(](cat|e?grep|sed) [^;&>`|]*([|] *(xargs|tr|cut|sed|e?grep)( [^;&>`|]*)?)*[)]( +[A-Za-z./][A-Za-z0-9_./ :=-]*)?$\") && !e.raw.matches(\"[$][(].*[$][(]|/dev/|^env [^)]*[)]$| (env|printenv|set|export)($| )\")))))))\n  && !(f.op == \"read\" && f.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && f.resolved.matches(\"/[.]ssh/[a-z_]+2?$\") && shell.reads.exists(r, r.path == f.path)\n    && shell.reads.all(r, r.path != f.path || r.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"]) && shell.commands.all(c, !remote(c)))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\"))))\n  && (names(paths.credentials, w.path) || names(paths.machine_secrets, w.path))\n  && !(w.op == \"read\" && w.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"] && w.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && shell.commands.all(c, !remote(c))))\n|| shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"])\n  && (touches([r], paths.credentials) && !(r.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"] && r.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && shell.commands.all(c, !remote(c))) || !(r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]) && touches([r], [\"**/.env\", \"**/.env.local\", \"**/.env.production\"])\n    && !((r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"] && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"]))\n      || (r.by in [\"cat\", \"grep\", \"egrep\", \"sed\"] && shell.commands.all(c, c.name != r.by || shell.commands.exists(e, e.name in [\"export\", \"\"] && e.line == c.line && c.column > e.column && c.column < e.column + size(e.raw) - (e.name == \"\" ? 4 : 0)\n        && e.raw.matches(\"^(export|env) [$][(](cat|e?grep|sed) [^;&>`|]*([|] *(xargs|tr|cut|sed|e?grep)( [^;&>`|]*)?)*[)]( +[A-Za-z./][A-Za-z0-9_./ :=-]*)?$\") && !e.raw.matches(\"[$][(].*[$][(]|/dev/|^env [^)]*[)]$| (env|printenv|set|export)($| )\"))))))))\n|| shell.reads.exists(r, glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", r.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", r.path)\n  && !(r.by in [\"openssl\", \"ssh\", \"ssh-add\", \"ssh-keygen\", \"scp\", \"sftp\", \"rsync\", \"curl\", \"wget\", \"git\", \"gpg\", \"age\", \"step\", \"mkcert\", \"certbot\", \"caddy\", \"nginx\", \"kubectl\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\", \"keytool\", \"puttygen\", \"file\", \"md5sum\", \"sha1sum\", \"sha256sum\", \"cksum\", \"chmod\", \"install\"]))\n|| action.kind in [\"file\", \"mcp\"] && files.exists(f, f.op == \"read\" && glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", f.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", f.path)) || shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\", \"kubectl\", \"helm\", \"k9s\", \"oc\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"])\n  && c.argv.exists(a, a.matches(\"^[~/]\") && names(paths.credential_files, a)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && !(c.name in [\"scp\", \"sftp\", \"rsync\"] && a.contains(\"/.ssh/\") && !a.contains(\"/.ssh/id_\"))\n    && [\".bak\", \".old\", \".orig\", \".save\"].exists(s, names(paths.credentials, a.split(s)[0]))))\n|| shell.reads.exists(r, r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"] && names(paths.service_credentials, r.path)) || shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]\n  && c.argv.exists(a, a.matches(\"^[~/][^:]*$\") && (names(paths.credentials, a) || names(paths.service_credentials, a) || names(paths.credential_files, a))))",
 			Message:   "This touches a file with credentials{paths}.",
 			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`, or give it to a program unread with `source .env`; do not open the file. Inside the boundary that takes `env_files: read` in a trusted repo_config.yaml.",
 			Protected: true,
@@ -2621,8 +2621,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "paths.credential_files", "paths.credentials", "paths.machine_secrets", "paths.service_credentials", "shell"},
-		digest: "83aff275fb6b869231e00fde5c56aad3da3f40b9a5b83d80d0a334c9faae11c1",
-		from:   124120, to: 141195,
+		digest: "ec51e2072385b2e36af1a0b6d04afa9cc8f9650e88036b509666574f24a6cf22",
+		from:   124120, to: 144113,
 	},
 	{
 		policy: Policy{
@@ -2632,7 +2632,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 155, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 166, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2748,7 +2748,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "f6a315a02df1b97e6839632b351d7daea0277e5ec32286b51fdadebe092fc09c",
-		from:   141195, to: 146151,
+		from:   144113, to: 149069,
 	},
 	{
 		policy: Policy{
@@ -2758,7 +2758,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 181, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 192, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -2766,7 +2766,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   146151, to: 146384,
+		from:   149069, to: 149302,
 	},
 	{
 		policy: Policy{
@@ -2776,7 +2776,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 204, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 215, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2851,7 +2851,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   146384, to: 148544,
+		from:   149302, to: 151462,
 	},
 	{
 		policy: Policy{
@@ -2861,7 +2861,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 222, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 233, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
@@ -2882,7 +2882,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   148544, to: 149638,
+		from:   151462, to: 152556,
 	},
 	{
 		policy: Policy{
@@ -2901,7 +2901,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   149638, to: 150051,
+		from:   152556, to: 152969,
 	},
 	{
 		policy: Policy{
@@ -2920,7 +2920,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   150051, to: 150465,
+		from:   152969, to: 153383,
 	},
 	{
 		policy: Policy{
@@ -2939,7 +2939,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   150465, to: 150877,
+		from:   153383, to: 153795,
 	},
 	{
 		policy: Policy{
@@ -2965,7 +2965,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   150877, to: 151822,
+		from:   153795, to: 154740,
 	},
 	{
 		policy: Policy{
@@ -2984,7 +2984,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   151822, to: 152238,
+		from:   154740, to: 155156,
 	},
 	{
 		policy: Policy{
@@ -3002,7 +3002,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   152238, to: 152488,
+		from:   155156, to: 155406,
 	},
 	{
 		policy: Policy{
@@ -3057,7 +3057,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-		from:   152488, to: 154217,
+		from:   155406, to: 157135,
 	},
 	{
 		policy: Policy{
@@ -3079,7 +3079,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   154217, to: 154696,
+		from:   157135, to: 157614,
 	},
 	{
 		policy: Policy{
@@ -3096,7 +3096,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   154696, to: 154970,
+		from:   157614, to: 157888,
 	},
 	{
 		policy: Policy{
@@ -3110,7 +3110,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   154970, to: 155036,
+		from:   157888, to: 157954,
 	},
 	{
 		policy: Policy{
@@ -3144,7 +3144,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   155036, to: 155696,
+		from:   157954, to: 158614,
 	},
 	{
 		policy: Policy{
@@ -3177,7 +3177,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   155696, to: 156275,
+		from:   158614, to: 159193,
 	},
 	{
 		policy: Policy{
@@ -3327,7 +3327,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   156275, to: 161915,
+		from:   159193, to: 164833,
 	},
 	{
 		policy: Policy{
@@ -3408,7 +3408,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   161915, to: 163973,
+		from:   164833, to: 166891,
 	},
 	{
 		policy: Policy{
@@ -3435,7 +3435,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   163973, to: 165227,
+		from:   166891, to: 168145,
 	},
 	{
 		policy: Policy{
@@ -3455,7 +3455,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   165227, to: 166762,
+		from:   168145, to: 169680,
 	},
 	{
 		policy: Policy{
@@ -3472,7 +3472,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   166762, to: 167305,
+		from:   169680, to: 170223,
 	},
 	{
 		policy: Policy{
@@ -3511,7 +3511,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   167305, to: 168549,
+		from:   170223, to: 171467,
 	},
 	{
 		policy: Policy{
@@ -3528,7 +3528,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   168549, to: 168772,
+		from:   171467, to: 171690,
 	},
 	{
 		policy: Policy{
@@ -3545,7 +3545,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   168772, to: 169076,
+		from:   171690, to: 171994,
 	},
 	{
 		policy: Policy{
@@ -3566,7 +3566,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   169076, to: 169500,
+		from:   171994, to: 172418,
 	},
 	{
 		policy: Policy{
@@ -3601,7 +3601,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   169500, to: 170511,
+		from:   172418, to: 173429,
 	},
 	{
 		policy: Policy{
@@ -3618,7 +3618,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   170511, to: 170739,
+		from:   173429, to: 173657,
 	},
 	{
 		policy: Policy{
@@ -3643,7 +3643,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   170739, to: 171237,
+		from:   173657, to: 174155,
 	},
 	{
 		policy: Policy{
@@ -3666,7 +3666,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   171237, to: 171703,
+		from:   174155, to: 174621,
 	},
 	{
 		policy: Policy{
@@ -3683,7 +3683,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   171703, to: 171944,
+		from:   174621, to: 174862,
 	},
 	{
 		policy: Policy{
@@ -3700,7 +3700,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   171944, to: 172170,
+		from:   174862, to: 175088,
 	},
 	{
 		policy: Policy{
@@ -3717,7 +3717,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   172170, to: 172404,
+		from:   175088, to: 175322,
 	},
 	{
 		policy: Policy{
@@ -3738,7 +3738,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   172404, to: 172719,
+		from:   175322, to: 175637,
 	},
 	{
 		policy: Policy{
@@ -3755,7 +3755,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   172719, to: 172932,
+		from:   175637, to: 175850,
 	},
 	{
 		policy: Policy{
@@ -3773,7 +3773,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   172932, to: 173216,
+		from:   175850, to: 176134,
 	},
 	{
 		policy: Policy{
@@ -3790,7 +3790,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   173216, to: 173454,
+		from:   176134, to: 176372,
 	},
 	{
 		policy: Policy{
@@ -3807,7 +3807,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   173454, to: 173691,
+		from:   176372, to: 176609,
 	},
 	{
 		policy: Policy{
@@ -3821,7 +3821,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   173691, to: 173746,
+		from:   176609, to: 176664,
 	},
 	{
 		policy: Policy{
@@ -3835,7 +3835,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   173746, to: 173807,
+		from:   176664, to: 176725,
 	},
 	{
 		policy: Policy{
@@ -3849,7 +3849,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   173807, to: 173866,
+		from:   176725, to: 176784,
 	},
 	{
 		policy: Policy{
@@ -3863,7 +3863,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   173866, to: 174022,
+		from:   176784, to: 176940,
 	},
 	{
 		policy: Policy{
@@ -3877,7 +3877,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   174022, to: 174093,
+		from:   176940, to: 177011,
 	},
 	{
 		policy: Policy{
@@ -3901,7 +3901,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   174093, to: 174415,
+		from:   177011, to: 177333,
 	},
 	{
 		policy: Policy{
@@ -3921,7 +3921,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   174415, to: 175950,
+		from:   177333, to: 178868,
 	},
 	{
 		policy: Policy{
@@ -3938,7 +3938,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   175950, to: 176493,
+		from:   178868, to: 179411,
 	},
 	{
 		policy: Policy{
@@ -3977,7 +3977,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   176493, to: 177737,
+		from:   179411, to: 180655,
 	},
 	{
 		policy: Policy{
@@ -3993,7 +3993,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   177737, to: 182955,
+		from:   180655, to: 185873,
 	},
 	{
 		policy: Policy{
@@ -4018,7 +4018,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   182955, to: 183479,
+		from:   185873, to: 186397,
 	},
 	{
 		policy: Policy{
@@ -4044,7 +4044,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   183479, to: 184093,
+		from:   186397, to: 187011,
 	},
 	{
 		policy: Policy{
@@ -4060,7 +4060,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   184093, to: 184098,
+		from:   187011, to: 187016,
 	},
 	{
 		policy: Policy{
@@ -4086,7 +4086,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "8e1f8f89d0b10a6655f77d6089bb55647f91be584b38f57d0f4562936b4c671c",
-		from:   184098, to: 185129,
+		from:   187016, to: 188047,
 	},
 	{
 		policy: Policy{
@@ -4119,7 +4119,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   185129, to: 185676,
+		from:   188047, to: 188594,
 	},
 	{
 		policy: Policy{
@@ -4135,7 +4135,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   185676, to: 185681,
+		from:   188594, to: 188599,
 	},
 	{
 		policy: Policy{
@@ -4151,7 +4151,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   185681, to: 186099,
+		from:   188599, to: 189017,
 	},
 	{
 		policy: Policy{
@@ -4170,7 +4170,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ab78063a9f2aad861dc92936d0807611c6b3c51285c0271fb9d4fffa97dac922",
-		from:   186099, to: 186438,
+		from:   189017, to: 189356,
 	},
 	{
 		policy: Policy{
@@ -4186,7 +4186,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   186438, to: 186943,
+		from:   189356, to: 189861,
 	},
 	{
 		policy: Policy{
@@ -4219,7 +4219,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   186943, to: 187490,
+		from:   189861, to: 190408,
 	},
 	{
 		policy: Policy{
@@ -4309,7 +4309,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   187490, to: 192348,
+		from:   190408, to: 195266,
 	},
 	{
 		policy: Policy{
@@ -4325,6 +4325,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   192348, to: 192353,
+		from:   195266, to: 195271,
 	},
 }
