@@ -696,7 +696,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A tool would start or load a program of the work space in place of one of the system.",
 			Remedy:    "Run that program by itself, for example `./x`, where it can be read, or name a tool of the system, as in `make CC=clang`.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 318, Column: 5,
+			File:      "pack:core/code.yaml", Line: 320, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -733,7 +733,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
 			Remedy:    "Run that program by itself, where it can be read.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 336, Column: 5,
+			File:      "pack:core/code.yaml", Line: 338, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -853,7 +853,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts ethos-sandbox inside ethos-sandbox, where no second boundary can be made.",
 			Remedy:    "Run the command itself, for example `make`; it is inside the boundary already.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 423, Column: 5,
+			File:      "pack:core/code.yaml", Line: 425, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1272,7 +1272,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git run the hooks of a directory of the work tree, and no others.",
 			Remedy:    "Show the person the directory, for example `ls -l .githooks`, or let the project's own tool set it up: `npx husky`, `pre-commit install`.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 50, Column: 5,
+			File:      "pack:core/git.yaml", Line: 51, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1291,7 +1291,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This overwrites a protected branch, or a branch that cannot be named beforehand, on the remote.",
 			Remedy:    "Push to a branch of your own by name, for example `git push --force-with-lease origin topic`, and open a pull request.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 69, Column: 5,
+			File:      "pack:core/git.yaml", Line: 70, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1318,7 +1318,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This deletes a branch or tag on the remote.",
 			Remedy:    "Leave remote branches to the person; `git branch -d topic` removes a merged local one.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 94, Column: 5,
+			File:      "pack:core/git.yaml", Line: 95, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1336,7 +1336,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This removes what git keeps to recover lost work.",
 			Remedy:    "Leave what is there; `git gc` without options is the housekeeping, `git revert HEAD` takes a change back, and `git filter-repo --analyze` only looks; a person rewrites history, in a fresh clone.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 107, Column: 5,
+			File:      "pack:core/git.yaml", Line: 108, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1359,7 +1359,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This would make git run a hook, or a program that the repository's own configuration names, which no person has trusted as it is now.",
 			Remedy:    "Show the person `git config --local --list` and the directory of hooks; they accept it with `ethos-git ethos trust`.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 120, Column: 5,
+			File:      "pack:core/git.yaml", Line: 121, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1377,7 +1377,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git run a command that is hidden in an option or in configuration.",
 			Remedy:    "Run git without the option or the setting, for example `git fetch origin`, and the command by itself.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 138, Column: 5,
+			File:      "pack:core/git.yaml", Line: 139, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1406,7 +1406,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This throws away work that is in no commit, and the repository has such work.",
 			Remedy:    "Look with `git status` and `git stash list`; keep the work first, for example with `git stash push -u` or `git commit -am wip`.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 177, Column: 5,
+			File:      "pack:core/git.yaml", Line: 178, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -1425,7 +1425,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This moves or deletes the branches that an input names, and the input cannot be read beforehand.",
 			Remedy:    "Name the branch, for example `git branch -d topic`.",
 			Protected: true,
-			File:      "pack:core/git.yaml", Line: 199, Column: 5,
+			File:      "pack:core/git.yaml", Line: 200, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -2100,7 +2100,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This changes the settings of an agent{paths}, among them the hooks that hold it to these rules.",
 			Remedy:    "Propose the change to the person, who can make it.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 46, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 47, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2123,7 +2123,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This changes the rules or the records of ethos{paths}.",
 			Remedy:    "Propose the change to the person, who can make it.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 73, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 74, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2146,7 +2146,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This leaves something behind that runs later by itself, outside the sandbox{paths}.",
 			Remedy:    "Start what the task needs in this session, in the foreground.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 97, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 98, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2226,7 +2226,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This reaches for the sandbox or the kernel around the command.",
 			Remedy:    "Work inside the boundary; what the task lacks is declared in repo_config.yaml by the person.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 155, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 156, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2315,7 +2315,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 224, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 226, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2339,7 +2339,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts another agent without its guards, or changes what one runs.",
 			Remedy:    "Do the work in this session; a person starts other agents and sets them up.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 246, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 248, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2632,7 +2632,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 166, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 169, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2758,7 +2758,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 192, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 195, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -2776,7 +2776,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 215, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 218, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2861,7 +2861,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 233, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 236, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
