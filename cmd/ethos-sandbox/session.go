@@ -59,7 +59,7 @@ func (c *sessionStartCmd) Run(ctx context.Context, sys *cli.System) error {
 	if asked.Parent, err = askedOf(sys, string(c.Parent)); err != nil {
 		return err
 	}
-	if err := startSession(ctx, sys, name, asked, idle); err != nil {
+	if _, err := startSession(ctx, sys, name, asked, idle); err != nil {
 		return err
 	}
 	return sys.Printf("%s\n", name)
@@ -257,10 +257,20 @@ func dialNamed(sys *cli.System, name string) (*session.Client, error) {
 // itself.
 func notRunning(sys *cli.System, what, name string) string {
 	text := what + " is not running"
-	if at, why := session.Open(sys.Getenv).Ended(name); why != "" {
-		text += "; it ended at " + at.Format(time.DateTime) + ": " + because(why)
+	if before := endedBefore(session.Open(sys.Getenv), name); before != "" {
+		text += "; " + before
 	}
 	return text
+}
+
+// endedBefore says when and why the last session with a name ended, or returns ""
+// if somebody ended it.
+func endedBefore(registry *session.Registry, name string) string {
+	at, why := registry.Ended(name)
+	if why == "" {
+		return ""
+	}
+	return "it ended at " + at.Format(time.DateTime) + ": " + because(why)
 }
 
 // running returns a hint with the running sessions.

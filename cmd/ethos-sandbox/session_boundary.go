@@ -21,6 +21,7 @@ type confined struct {
 	*sandbox.Session
 	plain sandbox.Spec // of a command without flags, without its client's environment
 	home  string
+	name  string // of the session
 	calls callServers
 
 	mu   sync.Mutex
@@ -93,7 +94,20 @@ func (c *confined) Prepare() {
 }
 
 func (c *confined) Look(ctx context.Context) []record.Denial {
-	return c.first(c.Session.Look(ctx))
+	found := c.first(c.Session.Look(ctx))
+	for i := range found {
+		found[i].Remedy = afterEnd(c.name, found[i])
+	}
+	return found
+}
+
+// afterEnd returns the remedy for what a session has put aside and would put aside
+// again: the session is ended first.
+func afterEnd(name string, d record.Denial) string {
+	if d.Kept == "" {
+		return d.Remedy
+	}
+	return strings.Replace(d.Remedy, ": mv ", ": ethos-sandbox session end "+name+" && mv ", 1)
 }
 
 // first returns the denials that were not reported before.

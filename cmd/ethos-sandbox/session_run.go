@@ -58,6 +58,8 @@ type joining struct {
 	profile  string         // the profile that narrow comes from, "" for none
 	less     *sandbox.Spec  // what is left of the session, with a profile or a boundary of its own
 	apart    bool           // the command gets a boundary of its own, with less
+	// resumed says for the record that the session was started again, and why the one before ended.
+	resumed []record.Denial
 }
 
 // run runs the command with this process's own streams.
@@ -168,6 +170,7 @@ func (j *joining) exec(ctx context.Context, sys *cli.System, client **session.Cl
 		*client = next
 		exited, err = once()
 	}
+	exited.Denials = append(exited.Denials, j.resumed...)
 	if err == nil && exited.Fault != nil {
 		err = exited.Fault
 	}
@@ -185,8 +188,12 @@ func (j *joining) join(ctx context.Context, sys *cli.System) (*session.Client, e
 	if errors.Is(err, session.ErrNone) && start {
 		asked := askedFor(sys, ptr(bounds(&j.flags)), j.plainGit)
 		asked.Explain = j.evidence.Explain
-		if err := startSession(ctx, sys, name, asked, defaultIdle); err != nil {
-			return nil, err
+		before, failed := startSession(ctx, sys, name, asked, defaultIdle)
+		if failed != nil {
+			return nil, failed
+		}
+		if before != "" {
+			j.resumed = []record.Denial{{Layer: "session", What: "session " + name + " was started again", Reason: before}}
 		}
 		client, err = registry.Dial(name)
 	}

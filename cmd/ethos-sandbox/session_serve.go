@@ -27,33 +27,39 @@ import (
 const startLimit = 40 * time.Second
 
 // startSession returns when a session with this name and this request is
-// running.
-func startSession(ctx context.Context, sys *cli.System, name string, a asked, idle time.Duration) error {
+// running. If it is this process that started it, and the session before ended by
+// itself, it warns, and returns when and why that one ended.
+func startSession(ctx context.Context, sys *cli.System, name string, a asked, idle time.Duration) (before string, err error) {
 	if err := namedInUTF8("session "+name, a.Dir, a.Flags.Workspace); err != nil {
-		return err
+		return "", err
 	}
 	registry := session.Open(sys.Getenv)
 	for end := time.Now().Add(startLimit); ; time.Sleep(10 * time.Millisecond) {
 		client, err := registry.Dial(name)
 		if err == nil {
 			defer client.Close()
-			return sameAsked(sys, client, a)
+			return "", sameAsked(sys, client, a)
 		}
 		if !errors.Is(err, session.ErrNone) {
-			return cli.Errorf(cli.Refused, "ethos-sandbox session list shows what runs", "%w", err)
+			return "", cli.Errorf(cli.Refused, "ethos-sandbox session list shows what runs", "%w", err)
 		}
 		lock, err := registry.Lock(name)
 		if err == nil {
-			return supervise(ctx, sys, lock, order{Name: name, Asked: a, Idle: idle})
+			before := endedBefore(registry, name) // nobody else starts it now, and the supervisor forgets it
+			err := supervise(ctx, sys, lock, order{Name: name, Asked: a, Idle: idle})
+			if err == nil && before != "" {
+				sys.Warn("session "+name+" was started again: "+before, "what ran in it has ended: start what is still needed again")
+			}
+			return before, err
 		}
 		if !errors.Is(err, session.ErrBusy) {
-			return cli.Errorf(cli.Refused, unlocked(err), "session %s: %w", name, err)
+			return "", cli.Errorf(cli.Refused, unlocked(err), "session %s: %w", name, err)
 		}
 		if err := ctx.Err(); err != nil {
-			return err
+			return "", err
 		}
 		if time.Now().After(end) {
-			return cli.Errorf(cli.Refused, "another process kept starting or ending it; choose another name", "session %s did not start within %v", name, startLimit)
+			return "", cli.Errorf(cli.Refused, "another process kept starting or ending it; choose another name", "session %s did not start within %v", name, startLimit)
 		}
 	}
 }
@@ -308,7 +314,7 @@ func serve(ctx context.Context, sys *cli.System, lock *session.Lock, o order, te
 		return refused(err, cli.Refused)
 	}
 	_ = os.Chdir("/") // it would otherwise keep its start directory busy
-	boundary := &confined{Session: inside, plain: plain, home: o.Asked.Home, calls: callServers{registry: session.Open(sys.Getenv)}}
+	boundary := &confined{Session: inside, plain: plain, home: o.Asked.Home, name: o.Name, calls: callServers{registry: session.Open(sys.Getenv)}}
 	defer boundary.calls.end()
 	boundary.first(left) // reported at the start
 	server.Boundary = boundary

@@ -34,7 +34,7 @@ const (
 )
 
 // maxEnded limits the reason for an end, in bytes.
-const maxEnded = 1000
+const maxEnded = 8000
 
 // inFolder returns a short path for a name in an open directory.
 func inFolder(dir *os.File, name string) string { return dial.InFolder(int(dir.Fd()), name) }

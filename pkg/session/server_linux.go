@@ -77,9 +77,31 @@ func (s *Server) Serve(ctx context.Context, l *Lock, ready func()) (why string, 
 	if lost != "" {
 		why = lost
 	}
-	l.leave(why)
+	l.leave(ending(why, left))
 	s.hangUp()
 	return why, nil
+}
+
+// maxLeft limits the quarantined files that the reason for an end names.
+const maxLeft = 5
+
+// ending returns the reason for an end, if there is one, with the files that were quarantined
+// then: there is no client to tell.
+func ending(why string, left []record.Denial) string {
+	if why == "" {
+		return ""
+	}
+	named := 0
+	for _, d := range left {
+		if d.Path == "" || d.Kept == "" {
+			continue
+		}
+		if named++; named > maxLeft {
+			return why + "; more files were put aside"
+		}
+		why += "; " + d.Path + " was put aside: it is kept in " + d.Kept
+	}
+	return why
 }
 
 // lookInterval is the interval at which a supervisor checks that clients can
