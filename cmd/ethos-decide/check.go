@@ -25,6 +25,9 @@ type checkCmd struct {
 
 // Run implements the command.
 func (c *checkCmd) Run(ctx context.Context, sys *cli.System) error {
+	if len(c.File) == 0 {
+		tellAllPutAside(ctx, sys)
+	}
 	sets, err := c.sets(sys)
 	if err != nil {
 		return err

@@ -67,7 +67,8 @@ func (c *hookInstallCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err != nil {
 		return notEdited(err)
 	}
-	if err := c.write(sys, change, "is already set up like this"); err != nil || c.DryRun {
+	tellAllPutAside(ctx, sys)
+	if err := c.write(ctx, sys, place, change, "is already set up like this"); err != nil || c.DryRun {
 		return err
 	}
 	return c.tell(sys, place.Agent, o, note)
@@ -96,7 +97,7 @@ func (c *hookInstallCmd) tell(sys *cli.System, a setup.Agent, o setup.Options, v
 type hookRemoveCmd struct{ placeFlags }
 
 // Run implements the command.
-func (c *hookRemoveCmd) Run(_ context.Context, sys *cli.System) error {
+func (c *hookRemoveCmd) Run(ctx context.Context, sys *cli.System) error {
 	place, err := c.place(sys)
 	if err != nil {
 		return err
@@ -105,7 +106,7 @@ func (c *hookRemoveCmd) Run(_ context.Context, sys *cli.System) error {
 	if err != nil {
 		return notEdited(err)
 	}
-	return c.write(sys, change, "has no ethos hook there")
+	return c.write(ctx, sys, place, change, "has no ethos hook there")
 }
 
 func notEdited(err error) error {
@@ -132,11 +133,14 @@ func settingsDirs(sys *cli.System) setup.Dirs {
 }
 
 // write shows a change, asks for confirmation, and makes it.
-func (c *placeFlags) write(sys *cli.System, change *setup.Change, none string) error {
+func (c *placeFlags) write(ctx context.Context, sys *cli.System, place setup.Place, change *setup.Change, none string) error {
 	if change.Empty() {
 		return sys.Printf("%s %s\n", c.Agent, none)
 	}
 	if err := sys.Print(change.Diff()); err != nil || c.DryRun {
+		return err
+	}
+	if err := unprotected(ctx, sys, place); err != nil {
 		return err
 	}
 	if !c.Yes {
@@ -146,6 +150,18 @@ func (c *placeFlags) write(sys *cli.System, change *setup.Change, none string) e
 	}
 	if err := change.Write(); err != nil {
 		return cli.Errorf(cli.BadInput, "the file that it names is unchanged", "%w", err)
+	}
+	return nil
+}
+
+// unprotected refuses to write settings that a running session protects: it would put aside what
+// appears there, and end if a file is replaced.
+func unprotected(ctx context.Context, sys *cli.System, place setup.Place) error {
+	for _, path := range place.Paths() {
+		if name := sessionAt(ctx, sys, path); name != "" {
+			return cli.Errorf(cli.BadInput, "end it, then run this again: ethos-sandbox session end "+name,
+				"nothing was written: session %s is running and protects %s: it would put aside what appears there", name, path)
+		}
 	}
 	return nil
 }

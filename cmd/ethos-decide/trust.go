@@ -20,6 +20,7 @@ import (
 	"ethos/pkg/policy"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
+	"ethos/pkg/trace"
 	"ethos/pkg/trust"
 )
 
@@ -44,14 +45,14 @@ Status 1: a file was not accepted, or has another digest; 2: there is no termina
 }
 
 // Run implements the command.
-func (c *trustCmd) Run(_ context.Context, sys *cli.System) error {
+func (c *trustCmd) Run(ctx context.Context, sys *cli.System) error {
 	if trust.Inside() {
 		return cli.Errorf(cli.NegativeStatus, "a person must run it outside of ethos-sandbox", "trust: a confined command cannot trust anything")
 	}
 	if err := c.check(); err != nil {
 		return err
 	}
-	t := &truster{cmd: c, sys: sys, memory: trust.New(sys.Getenv)}
+	t := &truster{ctx: ctx, cmd: c, sys: sys, memory: trust.New(sys.Getenv)}
 	switch {
 	case c.List:
 		return t.list()
@@ -82,6 +83,7 @@ func (c *trustCmd) check() error {
 
 // truster holds the state of one run of the command.
 type truster struct {
+	ctx    context.Context
 	cmd    *trustCmd
 	sys    *cli.System
 	memory *trust.Memory
@@ -109,10 +111,13 @@ func (t *truster) trust() error {
 		if err != nil {
 			hint := "nothing in it is trusted; fix the file first"
 			var fault *catalog.ConfigError
-			if errors.As(err, &fault) && fault.Hint != "" {
+			switch {
+			case errors.As(err, &fault) && fault.Hint != "":
 				hint = fault.Hint + " (" + hint + ")"
-			}
-			if errors.Is(err, fs.ErrNotExist) {
+			case !errors.Is(err, fs.ErrNotExist):
+			case tellPutAside(t.ctx, t.sys, trace.WorkTree(filepath.Dir(file)), file):
+				hint = "put it back first, if it is yours"
+			default:
 				hint = "create it first; without FILE, the existing files of the work space are used"
 			}
 			return &cli.Error{Status: cli.BadInput, Err: err, Hint: hint}
@@ -160,13 +165,16 @@ func (t *truster) files() (files []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	aside := false
 	for _, name := range []string{capability.ConfigName, decide.ConsumerFile} {
 		file := filepath.Join(at.Workspace, name)
 		if _, err := os.Lstat(file); err == nil {
 			files = append(files, file)
+		} else if tellPutAside(t.ctx, t.sys, at.Workspace, file) {
+			aside = true
 		}
 	}
-	if len(files) == 0 {
+	if len(files) == 0 && !aside {
 		t.sys.Warn(fmt.Sprintf("%s has no %s and no %s: there is nothing to trust", at.Workspace, capability.ConfigName, decide.ConsumerFile), "")
 	}
 	return files, nil
