@@ -83,6 +83,9 @@ func (c *hookInstallCmd) tell(sys *cli.System, a setup.Agent, o setup.Options, v
 	if o.Unquotable() {
 		notes = append(notes, "The hook names the programs without their directory, "+printable.Word(o.Programs)+": a character in it, such as a space, would need quotes. The agent's PATH must lead to it, or to programs of the same version elsewhere.")
 	}
+	if off := setup.Off(a.Name, settingsDirs(sys)); off != "" {
+		sys.Warn(printable.Line(a.Title+" runs no hook, and ethos is not asked: "+off), "take that setting out; ethos-decide hook status "+a.Name+" then says guarded")
+	}
 	for _, n := range append(notes, version, unfound(sys)) {
 		if n == "" {
 			continue

@@ -75,6 +75,12 @@ func agentStatus(sys *cli.System, a setup.Agent, missing bool) (guarded, unread 
 			said = append(said, inWords(s)+" by "+place.Paths()[0])
 		}
 	}
+	if off := setup.Off(a.Name, settingsDirs(sys)); off != "" && guarded {
+		guarded, said = false, append([]string{"not guarded: " + off}, said...)
+		for i, text := range said[1:] {
+			said[i+1] = strings.Replace(text, "guarded", "the hook is set up", 1)
+		}
+	}
 	if len(said) == 0 {
 		said = []string{"not guarded"}
 	}

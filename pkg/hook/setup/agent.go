@@ -25,6 +25,7 @@ type file struct {
 	name    string // below the agent's directory
 	example string // below examples/
 	root    bool   // in a project it is in the root
+	local   string // the person's own settings beside it in a project, which override it; "" for none
 	format  format
 }
 
@@ -34,6 +35,11 @@ type format interface {
 	install(have []byte, o Options) ([]byte, error)
 	// remove returns the text without ethos's part. nil means that nothing else is left.
 	remove(have []byte) ([]byte, error)
+	// has reports whether a text has a part of ethos.
+	has(text []byte) bool
+	// restore returns the text of an installed file with the switches that install has turned on
+	// as they were before, in was.
+	restore(have, was []byte) []byte
 	// state returns which part of the hook is present.
 	state(have []byte) (State, error)
 }

@@ -1,7 +1,7 @@
 package setup
 
 func claudeFiles() []file {
-	return []file{{name: "settings.json", example: "claude-code/settings.json", format: jsonFormat{claudeHooks, nil}}}
+	return []file{{name: "settings.json", example: "claude-code/settings.json", local: "settings.local.json", format: jsonFormat{hooks: claudeHooks, switched: &toggle{path: []string{"disableAllHooks"}, off: true}}}}
 }
 
 func claudeHooks(o Options) []hooked {

@@ -57,7 +57,7 @@ func tomlBlock(o Options, feature bool) (string, error) {
 }
 
 // tomlPatterns find ethos's part, and the switch of the feature.
-type tomlPatterns struct{ block, features, on, off *regexp.Regexp }
+type tomlPatterns struct{ block, features, on, off, turned *regexp.Regexp }
 
 var patterns = lazy.Value[tomlPatterns]{Make: func() tomlPatterns {
 	return tomlPatterns{
@@ -65,6 +65,7 @@ var patterns = lazy.Value[tomlPatterns]{Make: func() tomlPatterns {
 		features: regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*features[ \t]*\][ \t]*(#.*)?$`),
 		on:       regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(switchLine) + `\n`),
 		off:      regexp.MustCompile(`(?m)^([ \t]*hooks[ \t]*=[ \t]*)false`),
+		turned:   regexp.MustCompile(`(?m)^([ \t]*hooks[ \t]*=[ \t]*)true`),
 	}
 }}
 
@@ -182,6 +183,34 @@ func (f tomlFormat) remove(have []byte) ([]byte, error) {
 		return nil, nil
 	}
 	return rest, nil
+}
+
+func (f tomlFormat) has(text []byte) bool {
+	return !bytes.Equal(f.without(text), text) || ours(string(text))
+}
+
+// restore turns the feature off again if that is all that the edit changes.
+func (tomlFormat) restore(have, was []byte) []byte {
+	before, err := decodeTOML(was)
+	now, fault := decodeTOML(have)
+	if err != nil || fault != nil || !featureIs(before, false) || !featureIs(now, true) {
+		return have
+	}
+	text := patterns.Get().turned.ReplaceAll(have, []byte("${1}false"))
+	after, err := decodeTOML(text)
+	if err != nil || !featureIs(after, false) {
+		return have
+	}
+	now["features"].(map[string]any)["hooks"] = false
+	if !reflect.DeepEqual(now, after) {
+		return have
+	}
+	return text
+}
+
+func featureIs(v map[string]any, on bool) bool {
+	features, _ := v["features"].(map[string]any)
+	return features["hooks"] == on
 }
 
 func (tomlFormat) state(have []byte) (s State, err error) {

@@ -1,7 +1,7 @@
 package setup
 
 func cursorFiles() []file {
-	return []file{{name: "hooks.json", example: "cursor/hooks.json", format: jsonFormat{cursorHooks, []setting{{path: []string{"version"}, value: 1}}}}}
+	return []file{{name: "hooks.json", example: "cursor/hooks.json", format: jsonFormat{hooks: cursorHooks, settings: []setting{{path: []string{"version"}, value: 1}}}}}
 }
 
 func cursorHooks(o Options) (list []hooked) {

@@ -1,7 +1,7 @@
 package setup
 
 func geminiFiles() []file {
-	return []file{{name: "settings.json", example: "gemini/settings.json", format: jsonFormat{geminiHooks, []setting{{path: []string{"hooksConfig", "enabled"}, value: true}}}}}
+	return []file{{name: "settings.json", example: "gemini/settings.json", format: jsonFormat{hooks: geminiHooks, settings: []setting{{path: []string{"hooksConfig", "enabled"}, value: true}}, switched: &toggle{path: []string{"hooksConfig", "enabled"}}}}}
 }
 
 func geminiHooks(o Options) []hooked {

@@ -8,7 +8,7 @@ import (
 func opencodeFiles() []file {
 	return []file{
 		{name: "plugin/ethos.js", example: "opencode/plugin/ethos.js", format: ownFormat{openCodePlugin}},
-		{name: "opencode.json", example: "opencode/opencode.json", root: true, format: jsonFormat{nil, []setting{
+		{name: "opencode.json", example: "opencode/opencode.json", root: true, format: jsonFormat{settings: []setting{
 			{path: []string{"$schema"}, value: "https://opencode.ai/config.json"}, {path: []string{"permission", "*"}, value: "deny", lift: true},
 		}}},
 	}

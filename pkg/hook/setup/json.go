@@ -23,6 +23,7 @@ type setting struct {
 type jsonFormat struct {
 	hooks    func(Options) []hooked // nil for none
 	settings []setting
+	switched *toggle // the agent's own switch of all hooks; nil if it has none
 }
 
 // errMixed is the error for a group of hooks that cannot be edited without changing the person's
@@ -85,6 +86,32 @@ func (f jsonFormat) remove(have []byte) ([]byte, error) {
 		return nil, nil
 	}
 	return e.text, nil
+}
+
+func (f jsonFormat) has(text []byte) bool {
+	e, err := newEditor(text)
+	return err == nil && (len(e.ours()) > 0 || slices.ContainsFunc(f.settings, func(s setting) bool {
+		v := e.find(s.path)
+		return s.lift && v != nil && reflect.DeepEqual(plainText(v.Pack()), plain(s.value))
+	}))
+}
+
+func (f jsonFormat) restore(have, was []byte) []byte {
+	e, err := newEditor(have)
+	before, fault := newEditor(was)
+	if err != nil || fault != nil {
+		return have
+	}
+	for _, s := range f.settings {
+		v, old := e.find(s.path), before.find(s.path)
+		if s.value != true || v == nil || old == nil || plainText(v.Pack()) != true || plainText(old.Pack()) != false {
+			continue
+		}
+		if e.splice(v.StartOffset, v.EndOffset, "false", func(root any) { put(root, s.path, false) }) != nil {
+			return have
+		}
+	}
+	return e.text
 }
 
 // bare reports whether nothing is left but what install writes besides hooks.

@@ -21,6 +21,10 @@ func (f ownFormat) remove(have []byte) ([]byte, error) {
 	return nil, nil
 }
 
+func (f ownFormat) has(text []byte) bool { return ours(string(text)) }
+
+func (f ownFormat) restore(have, _ []byte) []byte { return have }
+
 func (f ownFormat) state(have []byte) (s State, err error) {
 	s.note(string(have))
 	return s, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -77,6 +78,7 @@ type Change struct {
 
 type edit struct {
 	path          string
+	format        format
 	before, after []byte // nil if there is no file
 }
 
@@ -91,31 +93,62 @@ func (e edit) changes() bool {
 
 // Install returns the change that installs the hook.
 func (p Place) Install(o Options) (*Change, error) {
-	return p.change(func(f format, have []byte) ([]byte, error) { return f.install(have, o) })
+	return p.change(func(_ string, f format, have []byte) ([]byte, error) { return f.install(have, o) })
 }
 
-// Remove returns the change that removes the hook.
+// Remove returns the change that removes the hook. A switch that Install has turned on is off again
+// if the kept text says so.
 func (p Place) Remove() (*Change, error) {
-	return p.change(func(f format, have []byte) ([]byte, error) {
+	return p.change(func(path string, f format, have []byte) ([]byte, error) {
 		if have == nil {
 			return nil, nil
 		}
-		return f.remove(have)
+		was, err := p.kept(path)
+		if err != nil {
+			return nil, err
+		}
+		if was == nil || f.has(was) || !f.has(have) {
+			return f.remove(have)
+		}
+		after, err := f.remove(f.restore(have, was))
+		switch {
+		case err == nil && alike(after, was):
+			return was, nil
+		case err != nil || after != nil:
+			return after, err
+		}
+		if rest, err := f.remove(was); err != nil || rest != nil {
+			return nil, nil // the person has taken out the rest of it since
+		}
+		return was, nil
 	})
 }
 
-func (p Place) change(make func(format, []byte) ([]byte, error)) (*Change, error) {
+// alike reports whether two texts of JSON mean the same and have the same comments: they differ in
+// white space and trailing commas at most.
+func alike(a, b []byte) bool {
+	layout := func(r rune) rune {
+		if strings.ContainsRune(" \t\r\n,", r) {
+			return -1
+		}
+		return r
+	}
+	v := plainText(a)
+	return v != nil && reflect.DeepEqual(v, plainText(b)) && bytes.Equal(bytes.Map(layout, a), bytes.Map(layout, b))
+}
+
+func (p Place) change(make func(path string, f format, have []byte) ([]byte, error)) (*Change, error) {
 	c := &Change{place: p}
 	for i, f := range p.Agent.files {
 		have, err := p.read(p.paths[i])
 		if err != nil {
 			return nil, err
 		}
-		after, err := make(f.format, have)
+		after, err := make(p.paths[i], f.format, have)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.paths[i], err)
 		}
-		c.edits = append(c.edits, edit{p.paths[i], have, after})
+		c.edits = append(c.edits, edit{p.paths[i], f.format, have, after})
 	}
 	return c, nil
 }

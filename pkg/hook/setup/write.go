@@ -71,6 +71,20 @@ func (p Place) read(path string) ([]byte, error) {
 	return text, nil
 }
 
+// kept returns the text that was kept of a file before a change, or nil.
+func (p Place) kept(path string) ([]byte, error) {
+	root, name, err := p.open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	text, _, err := readFile(root, name+Backup)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path+Backup, err)
+	}
+	return text, nil
+}
+
 func readFile(root *os.Root, name string) ([]byte, fs.FileInfo, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -170,14 +184,50 @@ func (c *Change) writeIn(root *os.Root, name string, e edit) error {
 	mode := fs.FileMode(0o600)
 	if info != nil {
 		mode = info.Mode().Perm()
-		if err := replace(dir, name+Backup, now, mode); err != nil {
-			return fmt.Errorf("backup: %w", err)
-		}
+	}
+	if err := e.keep(dir, name, now, mode); err != nil {
+		return fmt.Errorf("backup: %w", err)
 	}
 	if e.after == nil {
 		return dir.Remove(name)
 	}
 	return replace(dir, name, e.after, mode)
+}
+
+// mostKept limits the texts of a person that are kept.
+const mostKept = 100
+
+// keep keeps the text before a change; nil means that there is no file. A text of the person alone,
+// which an earlier change kept, is not lost: it stays if the file has a part of ethos, and gets a
+// number if the person has changed the file since.
+func (e *edit) keep(dir *os.Root, name string, now []byte, mode fs.FileMode) error {
+	was, _, err := readFile(dir, name+Backup)
+	if err != nil {
+		return err
+	}
+	if was != nil && !e.format.has(was) {
+		if now != nil && (e.format.has(now) || bytes.Equal(was, now)) {
+			return nil
+		}
+		if err := number(dir, name+Backup); err != nil {
+			return err
+		}
+	}
+	if now == nil {
+		return nil
+	}
+	return replace(dir, name+Backup, now, mode)
+}
+
+// number moves a file to the first free name with a number.
+func number(dir *os.Root, name string) error {
+	for i := 1; i <= mostKept; i++ {
+		free := fmt.Sprintf("%s.%d", name, i)
+		if _, err := dir.Lstat(free); errors.Is(err, fs.ErrNotExist) {
+			return dir.Rename(name, free)
+		}
+	}
+	return fmt.Errorf("there are %d of %s already: move them away", mostKept, name)
 }
 
 // replace atomically replaces a file: a reader sees the old text or the new one.
