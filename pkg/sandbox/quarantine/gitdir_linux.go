@@ -210,7 +210,7 @@ func (g *gitDir) directory(r role, name, path string) {
 // dirOf returns a directory that usually lies in the git directory.
 func (g *gitDir) dirOf(path string) *treescan.Dir {
 	if g.dir != nil && filepath.Dir(path) == g.path {
-		return g.dir.Sub(filepath.Base(path))
+		return g.dir.Sub(strings.Clone(filepath.Base(path))) // not a part of the path, which would be kept
 	}
 	return g.dirAt(path)
 }

@@ -274,6 +274,7 @@ func (s *Session) look() {
 		s.pass.queue = s.pass.queue[1:]
 		s.gitDir(next)
 	}
+	s.pass = nil
 }
 
 // place checks the relevant entries of one directory.

@@ -22,11 +22,32 @@ const resolve = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_N
 
 const openFlags = unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
-// openRoot opens the root of a scan for lookups.
-func openRoot(path string) (int, error) { return openResolved(path, unix.O_PATH|openFlags) }
+// longest limits the part of a path, in bytes, that is passed to one system
+// call: less than PATH_MAX, limits.h.
+const longest = 4000
+
+// openRoot opens the root of a scan for lookups. Its path may be longer than
+// PATH_MAX if it is a part of a tree.
+func openRoot(path string) (int, error) {
+	at := unix.AT_FDCWD
+	for {
+		part := path
+		if len(part) > longest {
+			part = part[:strings.LastIndexByte(part[:longest], '/')+1]
+		}
+		fd, err := openResolved(at, part, unix.O_PATH|openFlags)
+		if at != unix.AT_FDCWD {
+			unix.Close(at)
+		}
+		if path = path[len(part):]; err != nil || path == "" {
+			return fd, err
+		}
+		at = fd
+	}
+}
 
 func openFile(path string) (*os.File, error) {
-	fd, err := openResolved(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC)
+	fd, err := openResolved(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC)
 	if err != nil {
 		return nil, err
 	}
@@ -34,10 +55,10 @@ func openFile(path string) (*os.File, error) {
 }
 
 // openResolved opens a path in which no component is a symbolic link.
-func openResolved(path string, flags uint64) (int, error) {
+func openResolved(at int, path string, flags uint64) (int, error) {
 	how := unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
 	for {
-		fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
+		fd, err := unix.Openat2(at, path, &how)
 		if err != unix.EINTR && err != unix.EAGAIN {
 			return fd, err
 		}

@@ -22,6 +22,7 @@ type walk struct {
 	root string
 	fd   int // of the root
 	old  *memory
+	top  int // length of the path of the whole tree's root, with the "/" after it
 
 	mu     sync.Mutex
 	wake   sync.Cond
@@ -66,6 +67,7 @@ func scan(ctx context.Context, root string, o Options, old *memory, now moment) 
 	if w.Dir == nil {
 		w.Dir = NewDir(root)
 	}
+	w.top = len(strings.TrimSuffix(w.Dir.upTo(0).name, "/")) + len("/")
 	var first job
 	if old.len() == 0 {
 		t.top = &node{was: -1}
@@ -194,7 +196,7 @@ func (w *worker) next() (job, bool) {
 func (w *worker) visit(j job) {
 	w.job, w.at = j, nil
 	w.enterPath(j)
-	if w.length() > MaxPath {
+	if len(w.path)-w.top > MaxPath {
 		w.fail(j, ErrTooLong)
 		return
 	}
@@ -242,9 +244,6 @@ func (w *worker) nameOf(d directory) string {
 	}
 	return w.old.nameOf(int(d.record))
 }
-
-// length returns the length of the path below the root.
-func (w *worker) length() int { return max(len(w.path)-w.base-1, 0) }
 
 // current returns the worker's path, valid until the next directory.
 func (w *worker) current() string {
