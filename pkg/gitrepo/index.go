@@ -71,7 +71,7 @@ type indexReader struct {
 	name    []byte // name of the previous entry; version 4 omits the common prefix
 	links   []string
 	all     *[]indexEntry     // every entry is added here, unless nil
-	only    map[string][]byte // restricts the entries to those with these names; nil is all
+	only    map[string]bool // restricts the entries to those with these names; nil is all
 }
 
 // indexEntry is one entry: gitformat-index(5).
@@ -128,7 +128,7 @@ func (r *indexReader) entry() error {
 	if mode == gitlinkMode {
 		r.links = append(r.links, string(name))
 	}
-	if _, wanted := r.only[string(name)]; r.all != nil && (wanted || r.only == nil) {
+	if r.all != nil && (r.only == nil || r.only[string(name)]) {
 		e := indexEntry{name: string(name), mode: mode, oid: string(r.text[start+fixed : flags]), stage: int(r.text[flags]>>4) & 3}
 		u := func(at int) uint32 { return binary.BigEndian.Uint32(r.text[start+at:]) }
 		e.ctime, e.mtime, e.inode, e.size = [2]uint32{u(0), u(4)}, [2]uint32{u(8), u(12)}, u(20), u(36)

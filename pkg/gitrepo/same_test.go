@@ -1,6 +1,8 @@
 package gitrepo
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -25,13 +27,19 @@ func TestInIndex(t *testing.T) {
 				s.git("r", c.after...)
 			}
 			dir := filepath.Join(s.home, "r/.git")
-			held, err := InIndex(dir, dir, map[string][]byte{"a/.env": []byte("A=1\n"), ".env": []byte("B=secret\n"), "other/.env": []byte("A=1\n")})
+			names := map[string]bool{"a/.env": true, ".env": true, "other/.env": true, "c": true}
+			held, err := InIndex(dir, dir, names, func(name string) ([]byte, error) {
+				if text := map[string]string{"a/.env": "A=1\n", ".env": "B=secret\n"}[name]; text != "" {
+					return []byte(text), nil
+				}
+				return nil, errors.New(name) // and other/.env is not in the index
+			})
 			if err != nil || !held["a/.env"] || len(held) != 1 {
 				t.Errorf("held: %v, %v", held, err)
 			}
 		})
 	}
-	if held, err := InIndex(t.TempDir(), t.TempDir(), map[string][]byte{"x": nil}); err != nil || len(held) > 0 {
+	if held, err := InIndex(t.TempDir(), t.TempDir(), map[string]bool{"x": true}, os.ReadFile); err != nil || len(held) > 0 {
 		t.Errorf("no index: %v, %v", held, err)
 	}
 }

@@ -27,6 +27,7 @@ type envFiles struct {
 	b    *builder
 	root string
 	list []resolvedPath
+	has  map[string]bool // the paths in list
 }
 
 // HidesEnvFile reports whether an entry hides an environment file or a directory of them.
@@ -52,7 +53,7 @@ func (b *builder) hideEnvFiles() error {
 		trees = append(trees, tree)
 	}
 	for _, tree := range trees {
-		e := &envFiles{b: b, root: tree.Root}
+		e := &envFiles{b: b, root: tree.Root, has: map[string]bool{}}
 		for _, p := range tree.Places {
 			e.collect(p)
 		}
@@ -102,9 +103,8 @@ func (e *envFiles) add(path string) {
 		return
 	}
 	named := func(r rule) bool { return r.path == p.path && (r.class == grantRead || r.class == grantWrite) }
-	same := func(q resolvedPath) bool { return q.path == p.path }
-	if !slices.ContainsFunc(e.b.declared, named) && !slices.ContainsFunc(e.list, same) {
-		e.list = append(e.list, p)
+	if !e.has[p.path] && !slices.ContainsFunc(e.b.declared, named) {
+		e.list, e.has[p.path] = append(e.list, p), true
 	}
 }
 
@@ -137,19 +137,18 @@ func (e *envFiles) hide() {
 // secret to a reader of the repository, and git could neither compare nor replace them if
 // they were hidden.
 func (e *envFiles) leaveCommitted() {
-	byTree := map[string]map[string][]byte{}
+	byTree := map[string]map[string]bool{}
 	for _, p := range e.list {
 		tree := e.b.workTree(filepath.Dir(p.path))
-		text, err := e.b.files.files.ReadResolved(p.path)
-		if tree == "" || err != nil {
+		if tree == "" {
 			continue
 		}
 		if byTree[tree] == nil {
-			byTree[tree] = map[string][]byte{}
+			byTree[tree] = map[string]bool{}
 		}
-		byTree[tree][strings.TrimPrefix(strings.TrimPrefix(p.path, tree), "/")] = text
+		byTree[tree][strings.TrimPrefix(strings.TrimPrefix(p.path, tree), "/")] = true
 	}
-	for tree, content := range byTree {
+	for tree, names := range byTree {
 		dir := filepath.Join(tree, ".git")
 		if info, err := e.b.files.lstat(dir); err == nil && info != nil && !info.IsDir() {
 			dir, _ = e.b.gitFile(dir)
@@ -158,7 +157,9 @@ func (e *envFiles) leaveCommitted() {
 		if dir == "" || err != nil {
 			continue
 		}
-		held, err := gitrepo.InIndex(dir, common, content)
+		held, err := gitrepo.InIndex(dir, common, names, func(name string) ([]byte, error) {
+			return e.b.files.files.ReadResolved(filepath.Join(tree, name))
+		})
 		if err != nil {
 			continue // it is unknown whether they are in the index
 		}
