@@ -153,7 +153,7 @@ var constants = map[string]map[string]string{
 	"dialect":  {"any": "dialectAny", "bash": "dialectBash", "korn": "dialectKorn", "posix": "dialectPOSIX", "zsh": "dialectZsh"},
 	"language": languages(),
 	"effect": identifiers("eff", "none read delete create write mode touch move copy install link dd tee truncate shred patch sed perl awk tar unzip zip "+
-		"rsync curl wget in-place pack output sort grep split scp mknod archive iconv editor crontab gio temporary go ssh"),
+		"rsync curl wget in-place pack output sort grep split scp mknod archive iconv editor crontab gio temporary go ssh serve"),
 	"operands": {
 		"databases": "dsnOperands", "first-remote": "firstRemote", "go": "goWords", "host-port": "hostPortOperands", "httpie": "httpieOperands",
 		"links": "linkWords", "names": "nameOperands", "nc": "ncOperands", "openssl": "opensslOperands", "packages": "packageWords",

@@ -240,6 +240,7 @@ func (w *work) paths(uses []record.PathUse, abs []string) {
 		if abs[i] != "" || u.Certain {
 			w.files.add(u.Op, u.Path, abs[i], true)
 			w.into(u, abs[i])
+			w.below(u)
 			if w.gitMayChange(u, uses) {
 				w.files.inside(u)
 			}

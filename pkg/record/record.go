@@ -183,6 +183,9 @@ type PathUse struct {
 	Outside bool   `json:"outside,omitempty"` // it is outside of the work space, of temporary directories and of caches
 	// ViaSymlink: the path is where a symbolic link in another path of the same list leads.
 	ViaSymlink bool `json:"via_symlink,omitempty"`
+	// Whole: the content of everything below the directory is meant, hidden files included: cp -r,
+	// chmod -R, find -exec, a server of files.
+	Whole bool `json:"whole,omitempty"`
 }
 
 // Git is one git command line at any place in the script.

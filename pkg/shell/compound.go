@@ -191,7 +191,7 @@ func (c *walker) loopValues(l *syntax.WordIter) []alt {
 
 // fieldAlt returns a word as the value of a variable. A pattern stands for unknown names.
 func fieldAlt(f field) alt {
-	return alt{text: f.text, dyn: f.dyn || f.glob || f.many, glob: f.glob, secret: f.secret}
+	return alt{text: f.text, dyn: f.dyn || f.glob || f.many, glob: f.glob, whole: f.whole, secret: f.secret}
 }
 
 // loop walks a body that may run any number of times. Its assignments also hold at its beginning.

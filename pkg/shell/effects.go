@@ -12,6 +12,8 @@ type doing struct {
 	by string
 	p  parsed
 	d  dir
+	// whole says that everything below a directory is read or changed, too.
+	whole bool
 }
 
 // effects records what a command reads and writes.
@@ -150,6 +152,8 @@ func (do *doing) runMore(u *utility, inv invocation) {
 		do.gio()
 	case effTemporary:
 		do.temporary()
+	case effServe:
+		do.serve(u)
 	}
 }
 
@@ -158,7 +162,7 @@ func (do *doing) readOne(f field) {
 		return
 	}
 	if f.sub == nil {
-		do.read(do.locate(f, do.d), do.by)
+		do.read(do.place(f), do.by)
 	}
 }
 
@@ -173,8 +177,15 @@ func (do *doing) writeOne(f field, op string) {
 		if f.alien && op == opDelete {
 			do.risk(riskUnlistedDelete)
 		}
-		do.write(do.locate(f, do.d), do.by, op)
+		do.write(do.place(f), do.by, op)
 	}
+}
+
+// place is locate for a file of the command.
+func (do *doing) place(f field) target {
+	at := do.locate(f, do.d)
+	at.whole = do.whole || f.whole
+	return at
 }
 
 func (do *doing) writeAll(fields []field, op string) {
@@ -210,6 +221,7 @@ func (do *doing) mode(u *utility) {
 	case len(operands) > 0:
 		operands = operands[1:]
 	}
+	do.whole = do.p.has("R", "recursive")
 	do.writeAll(operands, opMode)
 }
 

@@ -52,6 +52,7 @@ func (do *doing) tar(inv invocation) {
 		if do.p.has("remove-files") {
 			do.writeAll(do.p.operands, opDelete)
 		}
+		do.whole = !do.p.has("no-recursion")
 		do.readAll(do.p.operands)
 	}
 }
@@ -99,7 +100,7 @@ func (do *doing) zip(inv invocation) {
 		case i > 0 && do.p.has("m"):
 			do.writeOne(f, opMove)
 		case i > 0:
-			do.readOne(f)
+			do.readTree(f, "r", "R", "recurse-paths")
 		case f.text != "-":
 			do.writeOne(f, opWrite)
 		}

@@ -12,7 +12,7 @@ func (do *doing) transfer(source string) {
 		if source == opMove {
 			do.writeOne(f, opMove)
 		} else {
-			do.readOne(f)
+			do.readTree(f, "r", "R", "a", "recursive", "archive")
 		}
 		if into && to.text != "" {
 			do.arrive(inside(to, f), opWrite)
@@ -25,6 +25,13 @@ func (do *doing) transfer(source string) {
 		do.arrive(to, opWrite)
 		do.copyContent(from[0], to)
 	}
+}
+
+// readTree records that a file is read, and everything below it if one of the options is given.
+func (do *doing) readTree(f field, options ...string) {
+	in := *do
+	in.whole = do.p.has(options...)
+	in.readOne(f)
 }
 
 // arrive records the write of a target, and of the backup of its old content that -b, --backup or

@@ -23,7 +23,7 @@ func (do *doing) rsync(inv invocation) {
 		if remote(f.text) {
 			continue
 		}
-		if do.readOne(f); do.p.has("remove-source-files") {
+		if do.readTree(f, "r", "a", "recursive", "archive"); do.p.has("remove-source-files") {
 			do.writeOne(f, opMove)
 		}
 	}
@@ -57,7 +57,7 @@ func (do *doing) scp() {
 		case i == last:
 			do.writeOne(f, opWrite)
 		default:
-			do.readOne(f)
+			do.readTree(f, "r")
 		}
 	}
 }

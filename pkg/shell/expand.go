@@ -292,7 +292,7 @@ func (x *expander) names(stmts []*syntax.Stmt, offset int, quoted bool) bool {
 		x.open = true
 		x.b.fixed(name.text, offset)
 		x.b.unsure()
-		x.b.f.many = !quoted
+		x.b.f.many, x.b.f.whole = !quoted, name.whole
 	}
 	return len(list) > 0
 }

@@ -29,7 +29,7 @@ func selectedByFd(p *parsed) []selection {
 	every := len(p.operands) == 0 || p.operands[0].text == "." || p.operands[0].text == ""
 	ends := p.values("e", "extension")
 	if every && len(ends) == 0 && !p.has("E", "exclude", "S", "size", "o", "owner", "and", "max-results", "changed-within", "changed-before", "changed-after") {
-		return []selection{{}}
+		return []selection{{spares: !p.has("H", "hidden", "u", "unrestricted")}}
 	}
 	if !every && !p.has("p", "full-path") {
 		if name := fdName(p.operands[0], p); name != "" {

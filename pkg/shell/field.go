@@ -16,6 +16,7 @@ type field struct {
 	home   bool          // text begins with a ~ that means the home directory
 	tail   int           // number of bytes at the end of text that are static although the word is not
 	many   bool          // may become any number of words, or none
+	whole  bool          // stands for everything below a directory
 	alien  bool          // comes from an input of which nothing is known
 	secret string        // the variable whose secret is in it; "" for none
 	runs   runs          // where text comes from; nil if it is one stretch that begins at offset

@@ -48,14 +48,14 @@ func (c *walker) findCommand(w *wrapper, inv invocation, roots []field, run find
 }
 
 // foundBy returns the paths that find prints, as far as its arguments determine them, else nil.
-func foundBy(args []field) (paths []string) {
+func foundBy(args []field) (paths []field) {
 	f := findExpression(args)
 	for _, root := range f.roots {
 		for _, s := range f.prints {
 			if s.tested && s.pattern() == "" {
 				return nil
 			}
-			paths = append(paths, s.below(root).text)
+			paths = append(paths, s.below(root))
 		}
 	}
 	return paths
@@ -70,6 +70,7 @@ type selection struct {
 	directories bool   // only directories
 	empty       bool   // only what is empty
 	broken      bool   // only symbolic links that lead nowhere
+	spares      bool   // not git's own files, or only what is directly in the root
 }
 
 // holdsNothing reports whether nothing is lost with what is selected.
@@ -91,6 +92,7 @@ func (s selection) below(root field) field {
 	out := root
 	out.runs = nil
 	out.glob = true
+	out.whole = s.pattern() == "" && !s.spares
 	if p := s.pattern(); p != "" {
 		base := strings.TrimSuffix(root.text, "/")
 		if strings.HasPrefix(s.dir, base+"/") && !strings.Contains(s.dir+"/", "/../") {
@@ -110,6 +112,7 @@ func (s selection) fill(arg, root field) field {
 	found := s.below(root)
 	out := arg
 	out.text = strings.ReplaceAll(arg.text, "{}", found.text)
+	out.whole = found.whole
 	out.dyn, out.many, out.runs = true, arg.text == "{}", runs{{offset: arg.at(0), fixed: true}}
 	return out
 }

@@ -168,8 +168,49 @@ func TestFoundBy(t *testing.T) {
 		for _, word := range strings.Fields(c.args) {
 			fields = append(fields, literal(word, 0))
 		}
-		if got := strings.Join(foundBy(fields), " "); got != c.want {
+		var paths []string
+		for _, f := range foundBy(fields) {
+			paths = append(paths, f.text)
+		}
+		if got := strings.Join(paths, " "); got != c.want {
 			t.Errorf("find %.80s: %q, want %q", c.args, got, c.want)
+		}
+	}
+}
+
+// TestFindSparesGit: what is known of whether find reaches git's own files.
+func TestFindSparesGit(t *testing.T) {
+	for args, whole := range map[string]bool{
+		". -type f":                                     true,
+		". ! -name keep -type f":                        true,
+		". -not -name .git -type f":                     true, // the files below it are found
+		". -not -path ./.git -type f":                   true,
+		". -not -path ./.github/* -type f":              true,
+		". -maxdepth 2 -type f":                         true,
+		". -path ./.git -o -type f":                     true,
+		". -name x -prune -o -type f":                   true,
+		". -type f -name *":                             true,
+		". -maxdepth 1 -type f":                         false,
+		". -not -path ./.git/* -type f":                 false,
+		". -type f ! -path */.git/*":                    false,
+		". ! -path */.* -type f":                        false,
+		". -name .git -prune -o -type f":                false,
+		". ( -name .git -o -name x ) -prune -o -type f": false,
+		". -name *.go":                                  false,
+		". -size +1M":                                   false,
+	} {
+		var fields []field
+		for word := range strings.FieldsSeq(args) {
+			fields = append(fields, literal(word, 0))
+		}
+		fields = append(fields, literal("-exec", 0), literal("x", 0), literal("{}", 0), literal("+", 0))
+		f := findExpression(fields)
+		got := false
+		for _, s := range f.runs[0].of {
+			got = got || s.below(f.roots[0]).whole
+		}
+		if got != whole {
+			t.Errorf("find %s: whole is %t", args, got)
 		}
 	}
 }

@@ -125,8 +125,12 @@ func (r *findReader) list(of []selection) []selection {
 }
 
 func (r *findReader) either(of []selection) []selection {
+	before := r.args
 	truth := r.both(of)
 	for r.next("-o", "-or") {
+		if words := before[:len(before)-len(r.args)]; prunesGit(words) {
+			of = each(of, func(s *selection) { s.spares = true })
+		}
 		truth = union(truth, r.both(of))
 	}
 	return truth
@@ -157,10 +161,12 @@ func (r *findReader) factor(of []selection) []selection {
 	defer func() { r.depth-- }()
 	switch {
 	case r.next("!", "-not"):
+		before := r.args
 		if len(r.args) > 0 {
 			r.factor(of)
 		}
-		return each(of, func(s *selection) { s.tested = true })
+		spares := belowGit(before[:len(before)-len(r.args)])
+		return each(of, func(s *selection) { s.tested, s.spares = true, s.spares || spares })
 	case r.depth <= maxFindDepth && r.next("("):
 		of = r.list(of)
 		r.next(")")
@@ -191,7 +197,11 @@ func (r *findReader) primary(of []selection) []selection {
 		return each(of, func(s *selection) { s.tested, s.some = true, true })
 	case "-false":
 		return nil
-	case "-maxdepth", "-mindepth", "-regextype", "-files0-from", "-fstype", "-context":
+	case "-maxdepth":
+		if n, ok := r.argument().number(); ok && n < 2 {
+			return each(of, func(s *selection) { s.spares = true })
+		}
+	case "-mindepth", "-regextype", "-files0-from", "-fstype", "-context":
 		r.argument()
 	default:
 		if findTest(word) {
@@ -292,6 +302,42 @@ func pathed(of []selection, pattern field, fold bool) []selection {
 			s.name = end
 		}
 	})
+}
+
+// belowGit reports whether words of an expression are true for everything in the directory .git:
+// -path './.git/*'.
+func belowGit(words []field) bool {
+	for i := 0; i+1 < len(words); i++ {
+		switch words[i].text {
+		case "-path", "-ipath", "-wholename", "-iwholename":
+			if rest, any := strings.CutSuffix(words[i+1].text, "*"); any && namesGit(strings.TrimSuffix(rest, "/")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// prunesGit reports whether words of an expression keep find out of the directory .git.
+func prunesGit(words []field) bool {
+	named, prunes := false, false
+	for i, f := range words {
+		prunes = prunes || f.text == "-prune"
+		switch f.text {
+		case "-name", "-path", "-ipath", "-wholename":
+			named = named || i+1 < len(words) && namesGit(strings.TrimSuffix(words[i+1].text, "*"))
+		}
+	}
+	return named && prunes
+}
+
+// namesGit reports whether the beginning of a pattern is that of .git, or of all hidden names.
+func namesGit(pattern string) bool {
+	pattern = strings.ReplaceAll(pattern, `\`, "")
+	for _, lead := range []string{"./", "*/", "*"} {
+		pattern = strings.TrimPrefix(pattern, lead)
+	}
+	return pattern == ".git" || pattern == "."
 }
 
 // each returns selections that have been changed.

@@ -40,8 +40,12 @@ func (c *walker) listedBy(s *syntax.Stmt) (names []alt) {
 	case "ls":
 		return listedByLs(fields[1:])
 	case "find":
-		for _, path := range foundBy(fields[1:]) {
-			names = addAlt(names, someNames(path))
+		for _, f := range foundBy(fields[1:]) {
+			names = addAlt(names, alt{text: f.text, dyn: true, names: true, whole: f.whole})
+		}
+	case "git":
+		if listsTracked(fields[1:]) {
+			return []alt{someNames(".")}
 		}
 	case "echo":
 		return listedByEcho(fields[1:])
@@ -71,6 +75,32 @@ func listedByLs(args []field) (names []alt) {
 		names = addAlt(names, namesOf(f))
 	}
 	return names
+}
+
+// listsTracked reports whether git prints the names of all files that it tracks: git-ls-files(1),
+// git-ls-tree(1).
+func listsTracked(args []field) bool {
+	p := grammar{}.parse(args, false)
+	if len(p.operands) == 0 {
+		return false
+	}
+	for _, o := range p.options {
+		if !hasWord("z c r cached full-name full-tree name-only recurse-submodules", o.name) {
+			return false
+		}
+	}
+	paths := p.operands[1:]
+	switch p.operands[0].text {
+	case "ls-tree":
+		if len(paths) == 0 || !p.has("r") || !p.has("name-only") {
+			return false
+		}
+		paths = paths[1:]
+	case "ls-files":
+	default:
+		return false
+	}
+	return !slices.ContainsFunc(paths, func(f field) bool { return !hasWord(". ./ :/ * :/*", f.text) })
 }
 
 // listedByEcho returns the names that the shell makes of patterns.

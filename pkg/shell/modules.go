@@ -33,7 +33,9 @@ func moduleTool(name string, args []field) []field {
 		case python && is(i, "-m") && is(i+1, "zipfile") && extract && len(rest) == 2:
 			return words(rest[1:], "unzip", "x.zip", "-d")
 		case python && is(i, "-m") && is(i+1, "zipfile") && create && len(rest) > 0:
-			return words(rest, "zip")
+			return words(rest, "zip", "-r")
+		case python && is(i, "-m") && is(i+1, "http.server", "SimpleHTTPServer"):
+			return words(args[i+2:], "http.server")
 		case python && is(i, "-m") && is(i+1, "tarfile") && extract && len(rest) == 2:
 			return words(rest[1:], "tar", "-x", "-f", "x.tar", "-C")
 		case python && is(i, "-m") && is(i+1, "tarfile") && create && len(rest) > 0:

@@ -34,7 +34,7 @@ func (x *expander) param(pe *syntax.ParamExp, quoted bool) {
 		x.home(at)
 	case v.dyn:
 		x.open = true
-		x.b.f.glob = x.b.f.glob || v.glob
+		x.b.f.glob, x.b.f.whole = x.b.f.glob || v.glob, x.b.f.whole || v.whole
 		x.b.f.many = !quoted && !x.whole
 		x.b.fixed(v.text, at)
 		x.b.unsure()
@@ -160,7 +160,7 @@ func (x *expander) between(joined bool, at int) {
 func (x *expander) item(item field, at int, quoted bool) {
 	if item.dyn {
 		x.open = true
-		x.b.f.glob = x.b.f.glob || item.glob
+		x.b.f.glob, x.b.f.whole = x.b.f.glob || item.glob, x.b.f.whole || item.whole
 		x.b.f.many = x.b.f.many || item.many
 		x.b.fixed(item.text, at)
 		x.b.unsure()

@@ -30,7 +30,7 @@ type use struct {
 type useKey struct {
 	path, by, op string
 	certain      bool
-	write        bool
+	write, whole bool
 }
 
 func (a *analysis) read(p target, by string) {
@@ -45,7 +45,7 @@ func (a *analysis) note(uses *[]use, p target, by, op string, write bool) {
 	if harmless(p.shown) || p.shown == "" {
 		return
 	}
-	key := useKey{p.shown, by, op, p.certain, write}
+	key := useKey{p.shown, by, op, p.certain, write, p.whole}
 	if _, seen := a.usesSeen[key]; seen || a.halted {
 		return
 	}
@@ -58,7 +58,7 @@ func (a *analysis) note(uses *[]use, p target, by, op string, write bool) {
 		a.halt()
 		return
 	}
-	*uses = append(*uses, use{record.PathUse{Path: p.shown, By: by, Op: op, Certain: p.certain}, p.absolute})
+	*uses = append(*uses, use{record.PathUse{Path: p.shown, By: by, Op: op, Certain: p.certain, Whole: p.whole}, p.absolute})
 }
 
 func paths(uses []use) ([]record.PathUse, []string) {
@@ -74,6 +74,7 @@ type target struct {
 	shown    string
 	absolute string // with its ".." kept, because a symbolic link may precede them; "" if unknown
 	certain  bool
+	whole    bool // everything below it
 }
 
 // locate finds the path that a word names in directory d.

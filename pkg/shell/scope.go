@@ -11,6 +11,7 @@ type alt struct {
 	unset  bool
 	glob   bool         // a pattern that stands for file names: dyn too
 	names  bool         // what a program lists, which text, or the list, stands for: dyn too
+	whole  bool         // as in field
 	secret string       // the variable whose secret is in it
 	word   *syntax.Word // of ${v:-word}: it replaces the value
 }

@@ -38,6 +38,7 @@ const (
 	effGrep
 	effSplit
 	effScp
+	effServe
 	effMknod
 	effArchive
 	effIconv
@@ -55,7 +56,7 @@ type utility struct {
 	effect effect
 	grammar
 	// with lists the options that turn the effect on (effInPlace), or those that name an output
-	// file (effOutput).
+	// file (effOutput) or a directory (effServe).
 	with string
 }
 
@@ -75,7 +76,7 @@ func findUtility(name string) *utility {
 
 // knownCommand reports whether a name is one that scripts expect to mean a certain program or builtin.
 func knownCommand(name string) bool {
-	if findUtility(name) != nil || findWrapper(name) != nil {
+	if u := findUtility(name); u != nil && u.effect != effServe || findWrapper(name) != nil { // serve is a usual name of a function
 		return true
 	}
 	if _, ok := findInterpreter(name); ok {

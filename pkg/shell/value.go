@@ -176,7 +176,7 @@ func (e *eval) special(name string) (v alt, ok, special bool) {
 		return alt{}, false, true
 	case n <= len(p.args):
 		arg := p.args[n-1]
-		return alt{text: arg.text, dyn: arg.dyn || arg.many || p.dyn, glob: arg.glob}, true, true
+		return alt{text: arg.text, dyn: arg.dyn || arg.many || p.dyn, glob: arg.glob, whole: arg.whole}, true, true
 	}
 	return alt{unset: !p.dyn, dyn: p.dyn}, true, true
 }

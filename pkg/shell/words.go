@@ -224,12 +224,22 @@ func (c *walker) shown(inv invocation, name string) {
 				take(f)
 			}
 		}
+	case "7z", "7za", "7zr", "7zz":
+		c.packed(args, d, name)
 	case "ansible-playbook":
 		for i, f := range args {
 			if !isOption(f) && (i == 0 || !isOption(args[i-1])) {
 				take(f)
 			}
 		}
+	}
+}
+
+// packed records what 7z puts into an archive: the operands after its command and the archive.
+func (c *walker) packed(args []field, d dir, name string) {
+	do := doing{walker: c, by: name, p: grammar{}.parse(args, false), d: d, whole: true}
+	if operands := do.p.operands; len(operands) > 2 && (operands[0].text == "a" || operands[0].text == "u") {
+		do.readAll(operands[2:])
 	}
 }
 

@@ -112,7 +112,7 @@ func (c *walker) hints(input feed, offset int) (words []field) {
 		names = []alt{someNames("*")}
 	}
 	for _, n := range names {
-		words = append(words, field{text: n.text, dyn: true, many: true, offset: offset})
+		words = append(words, field{text: n.text, dyn: true, many: true, whole: n.whole, offset: offset})
 	}
 	if len(words) == 0 {
 		words = []field{{text: "{}", dyn: true, many: true, alien: !c.lists(input), offset: offset}}
