@@ -111,10 +111,12 @@ func isStub(value string) bool {
 // plainSSH reports whether an ssh command line runs only ssh: no proxy command, no local command,
 // no configuration file or PKCS#11 library of its own. ssh(1), ssh_config(5).
 func plainSSH(line string) bool {
-	if strings.ContainsAny(strings.ReplaceAll(line, "=", ""), metacharacters) {
-		return false
-	}
 	words := strings.Fields(line)
+	for _, w := range words { // the home directory of ~/ is no other command
+		if strings.ContainsAny(strings.ReplaceAll(strings.TrimPrefix(w, "~/"), "=", ""), metacharacters) {
+			return false
+		}
+	}
 	if len(words) == 0 || strings.TrimPrefix(words[0], "/usr/bin/") != "ssh" {
 		return false
 	}
@@ -129,6 +131,8 @@ func plainSSH(line string) bool {
 			if !plainSSHOption(w[2:]) {
 				return false
 			}
+		case w == "-F" && i+1 < len(words) && (words[i+1] == "/dev/null" || words[i+1] == "none"):
+			i++
 		case strings.HasPrefix(w, "-F"), strings.HasPrefix(w, "-I"), strings.HasPrefix(w, "-E"):
 			return false
 		}

@@ -243,7 +243,7 @@ var shippedPolicies = []shippedPolicy{
 			ID: "code.opaque", Pack: "core", Principle: "readable-intent", Effect: "ask",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"plan", "verify", "safe"},
-			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || (glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path) || names([\"~/.*/bin/*\"], c.path)) && !under(c.path, action.workspace))\n      && (c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"micromamba\", \"docker-machine\", \"rustup\", \"luarocks\", \"pixi\", \"atuin\", \"thefuck\", \"tput\", \"resize\", \"dbus-launch\", \"volta\", \"proto\", \"plenv\", \"phpenv\", \"swiftenv\"]\n        || size(c.argv) > 1 && c.argv[1] in [\"completion\", \"completions\", \"generate-shell-completion\", \"gen-completions\", \"shellenv\", \"shell-init\", \"shell-hook\"]\n          && !(c.name in [\"make\", \"gmake\", \"just\", \"task\", \"rake\", \"npm\", \"pnpm\", \"yarn\", \"npx\", \"bun\", \"git\", \"ethos-git\", \"cat\", \"tac\", \"head\", \"tail\", \"echo\", \"printf\"]) && c.code == \"\" && !c.opaque && shell.reads.all(r, r.by != c.name))))",
+			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || (glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path) || names([\"~/.*/bin/*\"], c.path)) && !under(c.path, action.workspace))\n      && (c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"micromamba\", \"docker-machine\", \"rustup\", \"luarocks\", \"pixi\", \"atuin\", \"thefuck\", \"tput\", \"resize\", \"dbus-launch\", \"volta\", \"proto\", \"plenv\", \"phpenv\", \"swiftenv\", \"poetry\", \"pdm\"]\n        || size(c.argv) > 1 && c.argv[1] in [\"completion\", \"completions\", \"generate-shell-completion\", \"gen-completions\", \"shellenv\", \"shell-init\", \"shell-hook\"]\n          && !(c.name in [\"make\", \"gmake\", \"just\", \"task\", \"rake\", \"npm\", \"pnpm\", \"yarn\", \"npx\", \"bun\", \"git\", \"ethos-git\", \"cat\", \"tac\", \"head\", \"tail\", \"echo\", \"printf\"]) && c.code == \"\" && !c.opaque && shell.reads.all(r, r.by != c.name))))",
 			Message:   "A shell would run text that is made while it runs, so that it cannot be judged before.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
@@ -292,15 +292,15 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "shell"},
-		digest: "fd602c90cf23ee30066c2b233347dadf278987e4ee742668e47842c77268ae9c",
-		from:   7530, to: 12056,
+		digest: "7f542070a2da25a9a6d5555a3f8478d5d50690b0f71a98b66c4b6412076ae66a",
+		from:   7530, to: 12077,
 	},
 	{
 		policy: Policy{
 			ID: "code.opaque_unattended", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"auto"},
-			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || (glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path) || names([\"~/.*/bin/*\"], c.path)) && !under(c.path, action.workspace))\n      && (c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"micromamba\", \"docker-machine\", \"rustup\", \"luarocks\", \"pixi\", \"atuin\", \"thefuck\", \"tput\", \"resize\", \"dbus-launch\", \"volta\", \"proto\", \"plenv\", \"phpenv\", \"swiftenv\"]\n        || size(c.argv) > 1 && c.argv[1] in [\"completion\", \"completions\", \"generate-shell-completion\", \"gen-completions\", \"shellenv\", \"shell-init\", \"shell-hook\"]\n          && !(c.name in [\"make\", \"gmake\", \"just\", \"task\", \"rake\", \"npm\", \"pnpm\", \"yarn\", \"npx\", \"bun\", \"git\", \"ethos-git\", \"cat\", \"tac\", \"head\", \"tail\", \"echo\", \"printf\"]) && c.code == \"\" && !c.opaque && shell.reads.all(r, r.by != c.name))))",
+			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || (glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path) || names([\"~/.*/bin/*\"], c.path)) && !under(c.path, action.workspace))\n      && (c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"micromamba\", \"docker-machine\", \"rustup\", \"luarocks\", \"pixi\", \"atuin\", \"thefuck\", \"tput\", \"resize\", \"dbus-launch\", \"volta\", \"proto\", \"plenv\", \"phpenv\", \"swiftenv\", \"poetry\", \"pdm\"]\n        || size(c.argv) > 1 && c.argv[1] in [\"completion\", \"completions\", \"generate-shell-completion\", \"gen-completions\", \"shellenv\", \"shell-init\", \"shell-hook\"]\n          && !(c.name in [\"make\", \"gmake\", \"just\", \"task\", \"rake\", \"npm\", \"pnpm\", \"yarn\", \"npx\", \"bun\", \"git\", \"ethos-git\", \"cat\", \"tac\", \"head\", \"tail\", \"echo\", \"printf\"]) && c.code == \"\" && !c.opaque && shell.reads.all(r, r.by != c.name))))",
 			Message:   "A shell would run text that is made while it runs, and in this mode nobody can look at it first.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
@@ -349,8 +349,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "shell"},
-		digest: "9f26adb118d86a4e38fda17836a8c5361be22e38768ea2b9edeebf2ce310a3f8",
-		from:   12056, to: 16582,
+		digest: "12fe165d61f27150ce9bd58274d88de8b95c260b29489042b5591504d31bbf97",
+		from:   12077, to: 16624,
 	},
 	{
 		policy: Policy{
@@ -465,7 +465,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3eb50c5b79da9b6518d5a2ba0c99162fd21324a3bdb4a37fd1901d8a61206ffe",
-		from:   16582, to: 21744,
+		from:   16624, to: 21786,
 	},
 	{
 		policy: Policy{
@@ -536,7 +536,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "fce093bed6d18697ac059de792da7d3414899bc47b8ed945bdce235a17cca4c3",
-		from:   21744, to: 23991,
+		from:   21786, to: 24033,
 	},
 	{
 		policy: Policy{
@@ -554,7 +554,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "fb4f33484dc994cd1048b857e6b675f95f4866931571bb115210a89d20baff14",
-		from:   23991, to: 24315,
+		from:   24033, to: 24357,
 	},
 	{
 		policy: Policy{
@@ -617,7 +617,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "actor", "shell"},
 		digest: "d89669fe1fba6a076caa7910c4cee4d87279cec5333585773ec76e6e970a07fc",
-		from:   24315, to: 26104,
+		from:   24357, to: 26146,
 	},
 	{
 		policy: Policy{
@@ -686,7 +686,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "507489f0ddd4c44243c55b5a0b83f00525a7078464c4d2e0c9e15bb80d2ca38e",
-		from:   26104, to: 29703,
+		from:   26146, to: 29745,
 	},
 	{
 		policy: Policy{
@@ -723,13 +723,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "db0a2f5a4868cc0c3e37ae4fc850e85af988d55f73977aa978a14b8e6af11e72",
-		from:   29703, to: 32486,
+		from:   29745, to: 32528,
 	},
 	{
 		policy: Policy{
 			ID: "code.environment_program", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PYTHONSTARTUP\"]\n    || a.name == \"PERL5OPT\" && (!a.value.matches(\"^( *-([wWtTX]+|[mM]-?[A-Za-z_][A-Za-z0-9_:]*(=[A-Za-z0-9_,.:/+^*?-]*)?))*$\") || a.value.contains(\"lib=\") || a.value == \"\" && c.raw.contains(\"PERL5OPT=\\\"$\"))\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name == \"NODE_OPTIONS\" && (a.value.matches(\"(^| )(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\")\n      || a.value == \"\" && c.raw.matches(\"NODE_OPTIONS=\\\"[^\\\"]*(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\"))\n    || a.name == \"RUBYOPT\" && a.value.matches(\"(^| )-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])|(^| )-[WwvdTU0-9]*r.* -I|-I.* -[WwvdTU0-9]*r\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.matches(\"^NODE_OPTIONS=(.* )?(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))|^RUBYOPT=(.* )?-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])\"))\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name == \"hash\" && option(c, \"p\", []) || c.name == \"enable\" && option(c, \"f\", [])\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name in [\"kitty\", \"kitten\"] && \"send-text\" in c.argv || c.name == \"wezterm\" && \"send-text\" in c.argv || c.name == \"zellij\" && c.argv.exists(a, a in [\"write\", \"write-chars\"])\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
+			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PYTHONSTARTUP\"] && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && [\" \", \"\\\"\\\" \", \"'' \"].exists(e, c.raw.contains(a.name + \"=\" + e)))\n    || a.name == \"PERL5OPT\" && (!a.value.matches(\"^( *-([wWtTX]+|[mM]-?[A-Za-z_][A-Za-z0-9_:]*(=[A-Za-z0-9_,.:/+^*?-]*)?))*$\") || a.value.contains(\"lib=\") || a.value == \"\" && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && [\" \", \"\\\"\\\" \", \"'' \"].exists(e, c.raw.contains(a.name + \"=\" + e))))\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name == \"NODE_OPTIONS\" && (a.value.matches(\"(^| )(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\")\n      || a.value == \"\" && c.raw.matches(\"NODE_OPTIONS=\\\"[^\\\"]*(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\"))\n    || a.name == \"RUBYOPT\" && a.value.matches(\"(^| )-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])|(^| )-[WwvdTU0-9]*r.* -I|-I.* -[WwvdTU0-9]*r\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.matches(\"^NODE_OPTIONS=(.* )?(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))|^RUBYOPT=(.* )?-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])\"))\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name == \"hash\" && option(c, \"p\", []) || c.name == \"enable\" && option(c, \"f\", [])\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name in [\"kitty\", \"kitten\"] && \"send-text\" in c.argv || c.name == \"wezterm\" && \"send-text\" in c.argv || c.name == \"zellij\" && c.argv.exists(a, a in [\"write\", \"write-chars\"])\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
 			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
 			Remedy:    "Run that program by itself, where it can be read.",
 			Protected: true,
@@ -842,8 +842,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "c5fd60622315d3e60549b152f139dd01743712d3b1c1038d081348b194047fa4",
-		from:   32486, to: 39083,
+		digest: "9deecfae1756901bbe21542c2f3d1f904f25d88d05ef23bbb85f62580cb1cc5e",
+		from:   32528, to: 40252,
 	},
 	{
 		policy: Policy{
@@ -853,7 +853,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts ethos-sandbox inside ethos-sandbox, where no second boundary can be made.",
 			Remedy:    "Run the command itself, for example `make`; it is inside the boundary already.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 425, Column: 5,
+			File:      "pack:core/code.yaml", Line: 430, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -871,7 +871,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "ethos", "shell"},
 		digest: "9e502ec93e7d70840ac9b64d346c5cee1e1d5a6d2868f01948a81c3a0cc875f0",
-		from:   39083, to: 39946,
+		from:   40252, to: 41115,
 	},
 	{
 		policy: Policy{
@@ -927,13 +927,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-<<<<<<< HEAD
-		digest: "08d8471131698e19ce309dde6f13858cca2c8bd471da91d3a78bfd3ae0eb0210",
-		from:   39946, to: 43750,
-=======
 		digest: "efdde0b3f8fe50acf6cb71ffd669655159487fc9c0779d8fc5d6ae7c657d32c6",
-		from:   34420, to: 38360,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   41115, to: 45055,
 	},
 	{
 		policy: Policy{
@@ -955,11 +950,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "17f5bb408f4c38e100d0180651c2a19a3ef4dce06e4867ec29d2d4b6fa172a3f",
-<<<<<<< HEAD
-		from:   43750, to: 44618,
-=======
-		from:   38360, to: 39228,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   45055, to: 45923,
 	},
 	{
 		policy: Policy{
@@ -974,11 +965,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "unlisted_delete"},
 		reads:  []string{"shell"},
 		digest: "d34c4a3ac27ded8c5201dee035f76ba05f58094ca1930f344e7222f871499bc4",
-<<<<<<< HEAD
-		from:   44618, to: 44686,
-=======
-		from:   39228, to: 39296,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   45923, to: 45991,
 	},
 	{
 		policy: Policy{
@@ -1010,13 +997,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-<<<<<<< HEAD
 		digest: "ffa4c629a8d65253104ea6c92d43debfc6e94a8ef2c60a9ff9dab8213e43f141",
-		from:   44686, to: 46047,
-=======
-		digest: "21785165b699856fb0824a45f90ea3a33d18c85624921405cca0469fb170cce9",
-		from:   39296, to: 40235,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   45991, to: 47352,
 	},
 	{
 		policy: Policy{
@@ -1073,14 +1055,9 @@ var shippedPolicies = []shippedPolicy{
 				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 		}},
-<<<<<<< HEAD
-		reads:  []string{"shell"},
-		digest: "e1fda624dd03c20a20958ceacf6e3788d5f0709afd6c4d833af46a65556753f3",
-		from:   46047, to: 47408,
-=======
 		reads:  []string{"action", "shell"},
 		digest: "3ba20710bee1deb87bd58e2e1adf6223a785e85d4b1bd085e715a4012c44a6bb",
-		from:   40235, to: 43249,
+		from:   47352, to: 50366,
 	},
 	{
 		policy: Policy{
@@ -1090,7 +1067,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This rewrites every file below the work space{paths}, those of the git repository among them, which breaks it.",
 			Remedy:    "Change what git tracks, for example `git ls-files -z | xargs -0 sed -i s/a/b/`, or leave `.git` out with `-not -path './.git/*'`.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 135, Column: 5,
+			File:      "pack:core/files.yaml", Line: 137, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1108,8 +1085,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5711b045abbbe3d09c39eff8e1c06f7ea9a1f199903cd312d5f9bb4c0b89736c",
-		from:   43249, to: 44068,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   50366, to: 51185,
 	},
 	{
 		policy: Policy{
@@ -1119,11 +1095,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This writes to a disk or to memory below the file system{paths}.",
 			Remedy:    "Work on an image file in the work space, for example `dd if=/dev/zero of=disk.img bs=1M count=64` and `mkfs.ext4 disk.img`.",
 			Protected: true,
-<<<<<<< HEAD
-			File:      "pack:core/files.yaml", Line: 134, Column: 5,
-=======
-			File:      "pack:core/files.yaml", Line: 175, Column: 5,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+			File:      "pack:core/files.yaml", Line: 177, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1228,11 +1200,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "abcb27fc8670473003e0d6ba847118ce91145062613c9014d09df35dba081b5c",
-<<<<<<< HEAD
-		from:   47408, to: 57150,
-=======
-		from:   44068, to: 53810,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   51185, to: 60927,
 	},
 	{
 		policy: Policy{
@@ -1242,11 +1210,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This lets a program run with another user's rights, or with those of the system.",
 			Remedy:    "Run it with the rights it has; a person installs what needs more.",
 			Protected: true,
-<<<<<<< HEAD
-			File:      "pack:core/files.yaml", Line: 167, Column: 5,
-=======
-			File:      "pack:core/files.yaml", Line: 208, Column: 5,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+			File:      "pack:core/files.yaml", Line: 210, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1264,11 +1228,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-<<<<<<< HEAD
-		from:   57150, to: 58378,
-=======
-		from:   53810, to: 55038,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   60927, to: 62155,
 	},
 	{
 		policy: Policy{
@@ -1336,9 +1296,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"git", "shell"},
-<<<<<<< HEAD
 		digest: "eceb54086a9e6d914439b727c0416feb891a5dc12222afdb67219977e0d15dad",
-		from:   58378, to: 61502,
+		from:   62155, to: 65279,
 	},
 	{
 		policy: Policy{
@@ -1357,11 +1316,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "3b3448a6a9c80e573934239516ff8ca565c400103468412e3a6a3fc42f014813",
-		from:   61502, to: 61813,
-=======
-		digest: "7cdc99ac91249cb5b56ae4b34132354da26a5b7171377b113c922d6442ddff8a",
-		from:   55038, to: 57044,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   65279, to: 65590,
 	},
 	{
 		policy: Policy{
@@ -1388,11 +1343,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-<<<<<<< HEAD
-		from:   61813, to: 62502,
-=======
-		from:   57044, to: 57733,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   65590, to: 66279,
 	},
 	{
 		policy: Policy{
@@ -1410,11 +1361,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-<<<<<<< HEAD
-		from:   62502, to: 62737,
-=======
-		from:   57733, to: 57968,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   66279, to: 66514,
 	},
 	{
 		policy: Policy{
@@ -1437,11 +1384,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "0a6d92316098bd2fa0001268036ca793c5a4cc1d00cc01eb89924a256830c5c6",
-<<<<<<< HEAD
-		from:   62737, to: 63175,
-=======
-		from:   57968, to: 58406,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   66514, to: 66952,
 	},
 	{
 		policy: Policy{
@@ -1459,11 +1402,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-<<<<<<< HEAD
-		from:   63175, to: 63405,
-=======
-		from:   58406, to: 58636,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   66952, to: 67182,
 	},
 	{
 		policy: Policy{
@@ -1492,11 +1431,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-<<<<<<< HEAD
-		from:   63405, to: 64423,
-=======
-		from:   58636, to: 59654,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   67182, to: 68200,
 	},
 	{
 		policy: Policy{
@@ -1515,11 +1450,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-<<<<<<< HEAD
-		from:   64423, to: 64812,
-=======
-		from:   59654, to: 60043,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   68200, to: 68589,
 	},
 	{
 		policy: Policy{
@@ -1540,11 +1471,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "ad5ed5bd13f46c3cf219cd88301ae19dd0b12905d09c29836513afddca407e28",
-<<<<<<< HEAD
-		from:   64812, to: 65363,
-=======
-		from:   60043, to: 60594,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   68589, to: 69140,
 	},
 	{
 		policy: Policy{
@@ -1619,11 +1546,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "11e0e050d8890956e147f0dbf49a9fbbaec00b85f89dc78b85c8207a8a2cf814",
-<<<<<<< HEAD
-		from:   65363, to: 69264,
-=======
-		from:   60594, to: 64495,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   69140, to: 73041,
 	},
 	{
 		policy: Policy{
@@ -1657,11 +1580,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "3f4bac8c3f0796f867ca128d3908a8d58c357e0cb886a569ab6c262184e44661",
-<<<<<<< HEAD
-		from:   69264, to: 70954,
-=======
-		from:   64495, to: 66185,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   73041, to: 74731,
 	},
 	{
 		policy: Policy{
@@ -1697,11 +1616,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-<<<<<<< HEAD
-		from:   70954, to: 72740,
-=======
-		from:   66185, to: 67971,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   74731, to: 76517,
 	},
 	{
 		policy: Policy{
@@ -1740,11 +1655,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "c2d39f55ec8d4097e15e4706fcf76c55a2d125a19008e2546aaa412e1362dd4b",
-<<<<<<< HEAD
-		from:   72740, to: 74990,
-=======
-		from:   67971, to: 70221,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   76517, to: 78767,
 	},
 	{
 		policy: Policy{
@@ -1807,11 +1718,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "7ff7287ddc75c2b506e5b0370f1042d9da7e3d0af30cebeccebddb68385cd879",
-<<<<<<< HEAD
-		from:   74990, to: 76607,
-=======
-		from:   70221, to: 71838,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   78767, to: 80384,
 	},
 	{
 		policy: Policy{
@@ -1914,11 +1821,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "de09be8ccaf9b9e9b1135d1db4bf4723e43cf74e41cd1886d3b61bde1696fe15",
-<<<<<<< HEAD
-		from:   76607, to: 82745,
-=======
-		from:   71838, to: 77976,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   80384, to: 86522,
 	},
 	{
 		policy: Policy{
@@ -2158,11 +2061,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "782c8f9dd4f2296b4e34c9f7569152ef4613116fd5bc9813d3ede4df7135b8d2",
-<<<<<<< HEAD
-		from:   82745, to: 97855,
-=======
-		from:   77976, to: 93086,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   86522, to: 101632,
 	},
 	{
 		policy: Policy{
@@ -2225,13 +2124,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"files", "shell"},
-<<<<<<< HEAD
 		digest: "00a1ae380cfe4800ef854a93dbe63807d85353aa039fcaf376c5bd60d127238c",
-		from:   97855, to: 100431,
-=======
-		digest: "7d33b13f5cdbea3d00fa7c99a3c4acfba9bdb9db84aaae4ea55c4f70c5911771",
-		from:   93086, to: 94935,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   101632, to: 104208,
 	},
 	{
 		policy: Policy{
@@ -2254,11 +2148,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.agent_settings", "shell"},
 		digest: "bca47f1b145ed4b84c3bd463ef9e93da22989b7e125927b3e706cf99142e4b62",
-<<<<<<< HEAD
-		from:   100431, to: 100940,
-=======
-		from:   94935, to: 95444,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   104208, to: 104717,
 	},
 	{
 		policy: Policy{
@@ -2281,11 +2171,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos", "shell"},
 		digest: "d7508d6dbc51fd17e4a02c4df9642bcf4c3a141f4d957d6921432c962a37a5f8",
-<<<<<<< HEAD
-		from:   100940, to: 101422,
-=======
-		from:   95444, to: 95926,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   104717, to: 105199,
 	},
 	{
 		policy: Policy{
@@ -2365,17 +2251,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.shell_startup", "shell"},
 		digest: "c16c098228f6c7ed5eb06e6cd7de1728e8958edaccead59ee8923b002cb0e186",
-<<<<<<< HEAD
-		from:   101422, to: 106529,
-=======
-		from:   95926, to: 101033,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   105199, to: 110306,
 	},
 	{
 		policy: Policy{
 			ID: "protected.sandbox", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name == \"LD_AUDIT\"\n    || a.name in [\"LD_PRELOAD\", \"DYLD_INSERT_LIBRARIES\"] && (a.value.contains(\"..\")\n      || !a.value.matches(\"^([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\")\n        && !(a.value.matches(\"^[A-Za-z0-9_+.-]+[.]so[.0-9]*$\") && shell.commands.all(x, x.assignments.all(b, b.name != \"LD_LIBRARY_PATH\") && !x.argv.exists(b, b.startsWith(\"LD_LIBRARY_PATH=\"))))\n        && !(a.value == \"\" && c.raw.matches(\"(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=(['\\\"]{2})?( |$)|LD_PRELOAD=\\\"?[$][(](gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+[)]\\\"? \"))))\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_AUDIT=\")\n    || a.matches(\"^(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=.\") && (a.contains(\"..\") || !a.matches(\"^[A-Z_]+=([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\")))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.wrappers.exists(w, w in [\"strace\", \"systemd-run\", \"ltrace\"]) && c.raw.matches(\"LD_(PRELOAD|AUDIT)=\")\n  || c.wrappers.exists(w, w == \"ld.so\" || glob(\"ld-*\", w)) && c.raw.matches(\"--(preload|audit)\")\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
+			When:      "shell.commands.exists(c, c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name == \"LD_AUDIT\"\n    || a.name in [\"LD_PRELOAD\", \"DYLD_INSERT_LIBRARIES\"] && (a.value.contains(\"..\")\n      || !a.value.matches(\"^([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\")\n        && !(a.value.matches(\"^[A-Za-z0-9_+.-]+[.]so[.0-9]*$\") && shell.commands.all(x, x.assignments.all(b, b.name != \"LD_LIBRARY_PATH\") && !x.argv.exists(b, b.startsWith(\"LD_LIBRARY_PATH=\"))))\n        && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && c.raw.matches(\"(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=(['\\\"]{2})?( |$)|LD_PRELOAD=\\\"?([$][(]((gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+|find (/usr)?/lib[a-z0-9_/.-]* -name ['\\\"]?[A-Za-z0-9_.*+-]+['\\\"]?( 2>/dev/null)?( *[|] *head -(n *)?1)?)[)][: ]?)+\\\"? \"))\n        && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && c.raw.matches(\"LD_PRELOAD=\\\"?[$]([{][A-Za-z_0-9]+[}]|[A-Za-z_0-9]+)\\\"? \") && shell.commands.exists(x, \"command_substitution\" in x.within)\n          && shell.commands.all(x, !(x.name in [\"read\", \"mapfile\", \"readarray\", \"source\", \".\", \"eval\", \"printf\", \"getopts\"])\n            && !x.within.exists(w, w in [\"for\", \"while\", \"until\", \"select\"] || w.startsWith(\"function:\"))\n            && (!(\"command_substitution\" in x.within) || x.path == x.name && x.raw.matches(\"^(gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+$\"))))))\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_AUDIT=\")\n    || a.matches(\"^(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=.\") && (a.contains(\"..\") || !a.matches(\"^[A-Z_]+=([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\")))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.wrappers.exists(w, w in [\"strace\", \"systemd-run\", \"ltrace\"]) && c.raw.matches(\"LD_(PRELOAD|AUDIT)=\")\n  || c.wrappers.exists(w, w == \"ld.so\" || glob(\"ld-*\", w)) && c.raw.matches(\"--(preload|audit)\")\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
 			Message:   "This reaches for the sandbox or the kernel around the command.",
 			Remedy:    "Work inside the boundary; what the task lacks is declared in repo_config.yaml by the person.",
 			Protected: true,
@@ -2457,13 +2339,8 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 21 /* Shell.writes */, value: "/proc/sysrq-trigger"},
 		}},
 		reads:  []string{"shell"},
-<<<<<<< HEAD
-		digest: "494f26529f2041c0ac71bfc02596f60784d297ee3ea6233f01701fdbfc441bad",
-		from:   106529, to: 112518,
-=======
-		digest: "5d030a0959550e5ef39cfc4398dfc5a1272313581121c4ab69c0f5e65f602d75",
-		from:   101033, to: 105119,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		digest: "1db3b1dabdd63bfbdc7c9cbdc870dcf803723011537ee22e974bf67841086e5b",
+		from:   110306, to: 118353,
 	},
 	{
 		policy: Policy{
@@ -2473,7 +2350,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 226, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 239, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2487,11 +2364,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "a75c796ecf165409a3c5973c0787d985a58164d9ca10e0f4ab83a5711195eb74",
-<<<<<<< HEAD
-		from:   112518, to: 116147,
-=======
-		from:   105119, to: 108748,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   118353, to: 121982,
 	},
 	{
 		policy: Policy{
@@ -2501,7 +2374,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts another agent without its guards, or changes what one runs.",
 			Remedy:    "Do the work in this session; a person starts other agents and sets them up.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 248, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 261, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2521,11 +2394,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-<<<<<<< HEAD
-		from:   116147, to: 118168,
-=======
-		from:   108748, to: 110769,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   121982, to: 124003,
 	},
 	{
 		policy: Policy{
@@ -2575,11 +2444,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "cb04d25177ba9ee753bc10c669ea63699238efaab5b958ffecb6ca472d3d0780",
-<<<<<<< HEAD
-		from:   118168, to: 120117,
-=======
-		from:   110769, to: 112718,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   124003, to: 125952,
 	},
 	{
 		policy: Policy{
@@ -2594,11 +2459,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-<<<<<<< HEAD
-		from:   120117, to: 120498,
-=======
-		from:   112718, to: 113099,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   125952, to: 126333,
 	},
 	{
 		policy: Policy{
@@ -2613,11 +2474,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-<<<<<<< HEAD
-		from:   120498, to: 120807,
-=======
-		from:   113099, to: 113408,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   126333, to: 126642,
 	},
 	{
 		policy: Policy{
@@ -2635,19 +2492,15 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-<<<<<<< HEAD
-		from:   120807, to: 124120,
-=======
-		from:   113408, to: 116721,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   126642, to: 129955,
 	},
 	{
 		policy: Policy{
 			ID: "secrets.read", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"] || (r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"] && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"]))\n      || (r.by in [\"cat\", \"grep\", \"egrep\", \"sed\"] && shell.commands.all(c, c.name != r.by || shell.commands.exists(e, e.name in [\"export\", \"\"] && e.line == c.line && c.column > e.column && c.column < e.column + size(e.raw) - (e.name == \"\" ? 4 : 0)\n        && e.raw.matches(\"^(export|env) [$][(](cat|e?grep|sed) [^;&>`|]*([|] *(xargs|tr|cut|sed|e?grep)( [^;&>`|]*)?)*[)]( +[A-Za-z./][A-Za-z0-9_./ :=-]*)?$\") && !e.raw.matches(\"[$][(].*[$][(]|/dev/|^env [^)]*[)]$| (env|printenv|set|export)($| )\")))))))\n  && !(f.op == \"read\" && f.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && f.resolved.matches(\"/[.]ssh/[a-z_]+2?$\") && shell.reads.exists(r, r.path == f.path)\n    && shell.reads.all(r, r.path != f.path || r.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"]) && shell.commands.all(c, !remote(c)))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\"))))\n  && (names(paths.credentials, w.path) || names(paths.machine_secrets, w.path))\n  && !(w.op == \"read\" && w.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"] && w.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && shell.commands.all(c, !remote(c))))\n|| shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"])\n  && (touches([r], paths.credentials) && !(r.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"] && r.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && shell.commands.all(c, !remote(c))) || !(r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]) && touches([r], [\"**/.env\", \"**/.env.local\", \"**/.env.production\"])\n    && !((r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"] && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"]))\n      || (r.by in [\"cat\", \"grep\", \"egrep\", \"sed\"] && shell.commands.all(c, c.name != r.by || shell.commands.exists(e, e.name in [\"export\", \"\"] && e.line == c.line && c.column > e.column && c.column < e.column + size(e.raw) - (e.name == \"\" ? 4 : 0)\n        && e.raw.matches(\"^(export|env) [$][(](cat|e?grep|sed) [^;&>`|]*([|] *(xargs|tr|cut|sed|e?grep)( [^;&>`|]*)?)*[)]( +[A-Za-z./][A-Za-z0-9_./ :=-]*)?$\") && !e.raw.matches(\"[$][(].*[$][(]|/dev/|^env [^)]*[)]$| (env|printenv|set|export)($| )\"))))))))\n|| shell.reads.exists(r, glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", r.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", r.path)\n  && !(r.by in [\"openssl\", \"ssh\", \"ssh-add\", \"ssh-keygen\", \"scp\", \"sftp\", \"rsync\", \"curl\", \"wget\", \"git\", \"gpg\", \"age\", \"step\", \"mkcert\", \"certbot\", \"caddy\", \"nginx\", \"kubectl\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\", \"keytool\", \"puttygen\", \"file\", \"md5sum\", \"sha1sum\", \"sha256sum\", \"cksum\", \"chmod\", \"install\"]))\n|| action.kind in [\"file\", \"mcp\"] && files.exists(f, f.op == \"read\" && glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", f.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", f.path)) || shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\", \"kubectl\", \"helm\", \"k9s\", \"oc\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"])\n  && c.argv.exists(a, a.matches(\"^[~/]\") && names(paths.credential_files, a)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && !(c.name in [\"scp\", \"sftp\", \"rsync\"] && a.contains(\"/.ssh/\") && !a.contains(\"/.ssh/id_\"))\n    && [\".bak\", \".old\", \".orig\", \".save\"].exists(s, names(paths.credentials, a.split(s)[0]))))\n|| shell.reads.exists(r, r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"] && names(paths.service_credentials, r.path)) || shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]\n  && c.argv.exists(a, a.matches(\"^[~/][^:]*$\") && (names(paths.credentials, a) || names(paths.service_credentials, a) || names(paths.credential_files, a))))",
+			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"] || (r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"] && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"]))\n      || (r.by in [\"cat\", \"grep\", \"egrep\", \"sed\"] && shell.commands.all(c, c.name != r.by || shell.commands.exists(e, e.name in [\"export\", \"\"] && e.line == c.line && c.column > e.column && c.column < e.column + size(e.raw) - (e.name == \"\" ? 4 : 0)\n        && e.raw.matches(\"^(export|env) [$][(](cat|e?grep|sed) [^;&>`|]*([|] *(xargs|tr|cut|sed|e?grep)( [^;&>`|]*)?)*[)]( +[A-Za-z./][A-Za-z0-9_./ :=-]*)?$\") && !e.raw.matches(\"[$][(].*[$][(]|/dev/|^env [^)]*[)]$| (env|printenv|set|export)($| )\")))))))\n  && !(f.op == \"read\" && f.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && f.resolved.matches(\"/[.]ssh/[a-z_]+2?$\") && shell.reads.exists(r, r.path == f.path)\n    && shell.reads.all(r, r.path != f.path || r.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"]) && shell.commands.all(c, !remote(c)))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\"))))\n  && (names(paths.credentials, w.path) || names(paths.machine_secrets, w.path))\n  && !(w.op == \"read\" && w.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"] && w.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && shell.commands.all(c, !remote(c))))\n|| shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"])\n  && (touches([r], paths.credentials) && !(r.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"] && r.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && shell.commands.all(c, !remote(c))) || !(r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]) && touches([r], [\"**/.env\", \"**/.env.local\", \"**/.env.production\"])\n    && !((r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"] && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"]))\n      || (r.by in [\"cat\", \"grep\", \"egrep\", \"sed\"] && shell.commands.all(c, c.name != r.by || shell.commands.exists(e, e.name in [\"export\", \"\"] && e.line == c.line && c.column > e.column && c.column < e.column + size(e.raw) - (e.name == \"\" ? 4 : 0)\n        && e.raw.matches(\"^(export|env) [$][(](cat|e?grep|sed) [^;&>`|]*([|] *(xargs|tr|cut|sed|e?grep)( [^;&>`|]*)?)*[)]( +[A-Za-z./][A-Za-z0-9_./ :=-]*)?$\") && !e.raw.matches(\"[$][(].*[$][(]|/dev/|^env [^)]*[)]$| (env|printenv|set|export)($| )\"))))))))\n|| shell.reads.exists(r, glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", r.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", r.path)\n  && !(r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"] && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"]))\n    || r.by == \"head\" && shell.commands.all(c, c.name != \"head\" || c.argv.exists(a, a in [\"-1\", \"-n1\"])))\n  && !(r.by in [\"openssl\", \"ssh\", \"ssh-add\", \"ssh-keygen\", \"scp\", \"sftp\", \"rsync\", \"curl\", \"wget\", \"git\", \"gpg\", \"age\", \"step\", \"mkcert\", \"certbot\", \"caddy\", \"nginx\", \"kubectl\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\", \"keytool\", \"puttygen\", \"file\", \"md5sum\", \"sha1sum\", \"sha256sum\", \"cksum\", \"chmod\", \"install\"]))\n|| action.kind in [\"file\", \"mcp\"] && files.exists(f, f.op == \"read\" && glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", f.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", f.path)) || shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\", \"kubectl\", \"helm\", \"k9s\", \"oc\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"])\n  && c.argv.exists(a, a.matches(\"^[~/]\") && names(paths.credential_files, a)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && !(c.name in [\"scp\", \"sftp\", \"rsync\"] && a.contains(\"/.ssh/\") && !a.contains(\"/.ssh/id_\"))\n    && [\".bak\", \".old\", \".orig\", \".save\"].exists(s, names(paths.credentials, a.split(s)[0]))))\n|| shell.reads.exists(r, r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"] && names(paths.service_credentials, r.path)) || shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]\n  && c.argv.exists(a, a.matches(\"^[~/][^:]*$\") && (names(paths.credentials, a) || names(paths.service_credentials, a) || names(paths.credential_files, a))))",
 			Message:   "This touches a file with credentials{paths}.",
-			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`, or give it to a program unread with `source .env`; do not open the file. Inside the boundary that takes `env_files: read` in a trusted repo_config.yaml.",
+			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`, or give it to a program unread with `source .env`; `openssl x509 -in dev.pem -noout -text` shows a certificate; do not open the file. Inside the boundary that takes `env_files: read` in a trusted repo_config.yaml.",
 			Protected: true,
 			File:      "pack:core/secrets.yaml", Line: 4, Column: 5,
 		},
@@ -2803,12 +2656,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "paths.credential_files", "paths.credentials", "paths.machine_secrets", "paths.service_credentials", "shell"},
-<<<<<<< HEAD
-		digest: "ec51e2072385b2e36af1a0b6d04afa9cc8f9650e88036b509666574f24a6cf22",
-		from:   124120, to: 144113,
-=======
-		digest: "0108d99e98723df0002b6b3c80c217c6aad06dcfd1f1fa795113e46ef60c925f",
-		from:   116721, to: 129809,
+		digest: "53b08769e31ffa311f42d23704308bc8279c1c8832a3eed5735c4f7785d8dd8e",
+		from:   129955, to: 151162,
 	},
 	{
 		policy: Policy{
@@ -2818,7 +2667,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This copies or shows everything below a home directory, with the keys and tokens in it{paths}.",
 			Remedy:    "Name the directories that are needed, for example `cp -r ~/project /tmp/x`; a person makes a copy of a home directory.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 141, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 176, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 20 /* Shell.reads */},
@@ -2836,8 +2685,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "84512db2241439664ca29f17375ec8afed8c66227045d204904745cf72ced966",
-		from:   129809, to: 130493,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   151162, to: 151846,
 	},
 	{
 		policy: Policy{
@@ -2847,11 +2695,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
-<<<<<<< HEAD
-			File:      "pack:core/secrets.yaml", Line: 169, Column: 5,
-=======
-			File:      "pack:core/secrets.yaml", Line: 196, Column: 5,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+			File:      "pack:core/secrets.yaml", Line: 231, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2967,11 +2811,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "f6a315a02df1b97e6839632b351d7daea0277e5ec32286b51fdadebe092fc09c",
-<<<<<<< HEAD
-		from:   144113, to: 149069,
-=======
-		from:   130493, to: 135449,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   151846, to: 156802,
 	},
 	{
 		policy: Policy{
@@ -2981,11 +2821,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-<<<<<<< HEAD
-			File:      "pack:core/secrets.yaml", Line: 195, Column: 5,
-=======
-			File:      "pack:core/secrets.yaml", Line: 222, Column: 5,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+			File:      "pack:core/secrets.yaml", Line: 257, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -2993,11 +2829,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-<<<<<<< HEAD
-		from:   149069, to: 149302,
-=======
-		from:   135449, to: 135682,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   156802, to: 157035,
 	},
 	{
 		policy: Policy{
@@ -3007,11 +2839,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-<<<<<<< HEAD
-			File:      "pack:core/secrets.yaml", Line: 218, Column: 5,
-=======
-			File:      "pack:core/secrets.yaml", Line: 245, Column: 5,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+			File:      "pack:core/secrets.yaml", Line: 280, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -3086,11 +2914,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-<<<<<<< HEAD
-		from:   149302, to: 151462,
-=======
-		from:   135682, to: 137842,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   157035, to: 159195,
 	},
 	{
 		policy: Policy{
@@ -3100,11 +2924,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-<<<<<<< HEAD
-			File:      "pack:core/secrets.yaml", Line: 236, Column: 5,
-=======
-			File:      "pack:core/secrets.yaml", Line: 263, Column: 5,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+			File:      "pack:core/secrets.yaml", Line: 298, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
@@ -3125,11 +2945,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-<<<<<<< HEAD
-		from:   151462, to: 152556,
-=======
-		from:   137842, to: 138936,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   159195, to: 160289,
 	},
 	{
 		policy: Policy{
@@ -3148,11 +2964,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-<<<<<<< HEAD
-		from:   152556, to: 152969,
-=======
-		from:   138936, to: 139349,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   160289, to: 160702,
 	},
 	{
 		policy: Policy{
@@ -3171,11 +2983,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-<<<<<<< HEAD
-		from:   152969, to: 153383,
-=======
-		from:   139349, to: 139763,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   160702, to: 161116,
 	},
 	{
 		policy: Policy{
@@ -3194,11 +3002,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-<<<<<<< HEAD
-		from:   153383, to: 153795,
-=======
-		from:   139763, to: 140175,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   161116, to: 161528,
 	},
 	{
 		policy: Policy{
@@ -3224,11 +3028,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-<<<<<<< HEAD
-		from:   153795, to: 154740,
-=======
-		from:   140175, to: 141120,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   161528, to: 162473,
 	},
 	{
 		policy: Policy{
@@ -3247,11 +3047,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-<<<<<<< HEAD
-		from:   154740, to: 155156,
-=======
-		from:   141120, to: 141536,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   162473, to: 162889,
 	},
 	{
 		policy: Policy{
@@ -3269,11 +3065,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-<<<<<<< HEAD
-		from:   155156, to: 155406,
-=======
-		from:   141536, to: 141786,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   162889, to: 163139,
 	},
 	{
 		policy: Policy{
@@ -3328,11 +3120,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-<<<<<<< HEAD
-		from:   155406, to: 157135,
-=======
-		from:   141786, to: 143515,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   163139, to: 164868,
 	},
 	{
 		policy: Policy{
@@ -3354,11 +3142,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-<<<<<<< HEAD
-		from:   157135, to: 157614,
-=======
-		from:   143515, to: 143994,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   164868, to: 165347,
 	},
 	{
 		policy: Policy{
@@ -3375,11 +3159,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-<<<<<<< HEAD
-		from:   157614, to: 157888,
-=======
-		from:   143994, to: 144268,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   165347, to: 165621,
 	},
 	{
 		policy: Policy{
@@ -3393,11 +3173,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-<<<<<<< HEAD
-		from:   157888, to: 157954,
-=======
-		from:   144268, to: 144334,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   165621, to: 165687,
 	},
 	{
 		policy: Policy{
@@ -3431,11 +3207,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-<<<<<<< HEAD
-		from:   157954, to: 158614,
-=======
-		from:   144334, to: 144994,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   165687, to: 166347,
 	},
 	{
 		policy: Policy{
@@ -3468,11 +3240,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-<<<<<<< HEAD
-		from:   158614, to: 159193,
-=======
-		from:   144994, to: 145573,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   166347, to: 166926,
 	},
 	{
 		policy: Policy{
@@ -3622,11 +3390,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-<<<<<<< HEAD
-		from:   159193, to: 164833,
-=======
-		from:   145573, to: 151213,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   166926, to: 172566,
 	},
 	{
 		policy: Policy{
@@ -3707,11 +3471,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-<<<<<<< HEAD
-		from:   164833, to: 166891,
-=======
-		from:   151213, to: 153271,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   172566, to: 174624,
 	},
 	{
 		policy: Policy{
@@ -3738,11 +3498,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-<<<<<<< HEAD
-		from:   166891, to: 168145,
-=======
-		from:   153271, to: 154525,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   174624, to: 175878,
 	},
 	{
 		policy: Policy{
@@ -3762,11 +3518,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-<<<<<<< HEAD
-		from:   168145, to: 169680,
-=======
-		from:   154525, to: 156060,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   175878, to: 177413,
 	},
 	{
 		policy: Policy{
@@ -3783,11 +3535,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-<<<<<<< HEAD
-		from:   169680, to: 170223,
-=======
-		from:   156060, to: 156603,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   177413, to: 177956,
 	},
 	{
 		policy: Policy{
@@ -3826,11 +3574,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-<<<<<<< HEAD
-		from:   170223, to: 171467,
-=======
-		from:   156603, to: 157847,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   177956, to: 179200,
 	},
 	{
 		policy: Policy{
@@ -3847,11 +3591,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-<<<<<<< HEAD
-		from:   171467, to: 171690,
-=======
-		from:   157847, to: 158070,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   179200, to: 179423,
 	},
 	{
 		policy: Policy{
@@ -3868,11 +3608,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-<<<<<<< HEAD
-		from:   171690, to: 171994,
-=======
-		from:   158070, to: 158374,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   179423, to: 179727,
 	},
 	{
 		policy: Policy{
@@ -3893,11 +3629,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-<<<<<<< HEAD
-		from:   171994, to: 172418,
-=======
-		from:   158374, to: 158798,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   179727, to: 180151,
 	},
 	{
 		policy: Policy{
@@ -3932,11 +3664,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-<<<<<<< HEAD
-		from:   172418, to: 173429,
-=======
-		from:   158798, to: 159809,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   180151, to: 181162,
 	},
 	{
 		policy: Policy{
@@ -3953,11 +3681,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-<<<<<<< HEAD
-		from:   173429, to: 173657,
-=======
-		from:   159809, to: 160037,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   181162, to: 181390,
 	},
 	{
 		policy: Policy{
@@ -3982,11 +3706,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-<<<<<<< HEAD
-		from:   173657, to: 174155,
-=======
-		from:   160037, to: 160535,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   181390, to: 181888,
 	},
 	{
 		policy: Policy{
@@ -4009,11 +3729,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-<<<<<<< HEAD
-		from:   174155, to: 174621,
-=======
-		from:   160535, to: 161001,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   181888, to: 182354,
 	},
 	{
 		policy: Policy{
@@ -4030,11 +3746,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-<<<<<<< HEAD
-		from:   174621, to: 174862,
-=======
-		from:   161001, to: 161242,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   182354, to: 182595,
 	},
 	{
 		policy: Policy{
@@ -4051,11 +3763,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-<<<<<<< HEAD
-		from:   174862, to: 175088,
-=======
-		from:   161242, to: 161468,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   182595, to: 182821,
 	},
 	{
 		policy: Policy{
@@ -4072,11 +3780,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-<<<<<<< HEAD
-		from:   175088, to: 175322,
-=======
-		from:   161468, to: 161702,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   182821, to: 183055,
 	},
 	{
 		policy: Policy{
@@ -4097,11 +3801,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-<<<<<<< HEAD
-		from:   175322, to: 175637,
-=======
-		from:   161702, to: 162017,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   183055, to: 183370,
 	},
 	{
 		policy: Policy{
@@ -4118,11 +3818,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-<<<<<<< HEAD
-		from:   175637, to: 175850,
-=======
-		from:   162017, to: 162230,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   183370, to: 183583,
 	},
 	{
 		policy: Policy{
@@ -4140,11 +3836,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-<<<<<<< HEAD
-		from:   175850, to: 176134,
-=======
-		from:   162230, to: 162514,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   183583, to: 183867,
 	},
 	{
 		policy: Policy{
@@ -4161,11 +3853,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-<<<<<<< HEAD
-		from:   176134, to: 176372,
-=======
-		from:   162514, to: 162752,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   183867, to: 184105,
 	},
 	{
 		policy: Policy{
@@ -4182,11 +3870,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-<<<<<<< HEAD
-		from:   176372, to: 176609,
-=======
-		from:   162752, to: 162989,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   184105, to: 184342,
 	},
 	{
 		policy: Policy{
@@ -4200,11 +3884,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-<<<<<<< HEAD
-		from:   176609, to: 176664,
-=======
-		from:   162989, to: 163044,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   184342, to: 184397,
 	},
 	{
 		policy: Policy{
@@ -4218,11 +3898,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-<<<<<<< HEAD
-		from:   176664, to: 176725,
-=======
-		from:   163044, to: 163105,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   184397, to: 184458,
 	},
 	{
 		policy: Policy{
@@ -4236,11 +3912,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-<<<<<<< HEAD
-		from:   176725, to: 176784,
-=======
-		from:   163105, to: 163164,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   184458, to: 184517,
 	},
 	{
 		policy: Policy{
@@ -4254,11 +3926,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-<<<<<<< HEAD
-		from:   176784, to: 176940,
-=======
-		from:   163164, to: 163320,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   184517, to: 184673,
 	},
 	{
 		policy: Policy{
@@ -4272,11 +3940,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-<<<<<<< HEAD
-		from:   176940, to: 177011,
-=======
-		from:   163320, to: 163391,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   184673, to: 184744,
 	},
 	{
 		policy: Policy{
@@ -4300,11 +3964,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-<<<<<<< HEAD
-		from:   177011, to: 177333,
-=======
-		from:   163391, to: 163713,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   184744, to: 185066,
 	},
 	{
 		policy: Policy{
@@ -4324,11 +3984,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-<<<<<<< HEAD
-		from:   177333, to: 178868,
-=======
-		from:   163713, to: 165248,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   185066, to: 186601,
 	},
 	{
 		policy: Policy{
@@ -4345,11 +4001,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-<<<<<<< HEAD
-		from:   178868, to: 179411,
-=======
-		from:   165248, to: 165791,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   186601, to: 187144,
 	},
 	{
 		policy: Policy{
@@ -4388,11 +4040,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-<<<<<<< HEAD
-		from:   179411, to: 180655,
-=======
-		from:   165791, to: 167035,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   187144, to: 188388,
 	},
 	{
 		policy: Policy{
@@ -4408,11 +4056,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-<<<<<<< HEAD
-		from:   180655, to: 185873,
-=======
-		from:   167035, to: 172253,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   188388, to: 193606,
 	},
 	{
 		policy: Policy{
@@ -4437,11 +4081,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-<<<<<<< HEAD
-		from:   185873, to: 186397,
-=======
-		from:   172253, to: 172777,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   193606, to: 194130,
 	},
 	{
 		policy: Policy{
@@ -4467,11 +4107,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-<<<<<<< HEAD
-		from:   186397, to: 187011,
-=======
-		from:   172777, to: 173391,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   194130, to: 194744,
 	},
 	{
 		policy: Policy{
@@ -4487,11 +4123,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-<<<<<<< HEAD
-		from:   187011, to: 187016,
-=======
-		from:   173391, to: 173396,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   194744, to: 194749,
 	},
 	{
 		policy: Policy{
@@ -4517,11 +4149,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "8e1f8f89d0b10a6655f77d6089bb55647f91be584b38f57d0f4562936b4c671c",
-<<<<<<< HEAD
-		from:   187016, to: 188047,
-=======
-		from:   173396, to: 174427,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   194749, to: 195780,
 	},
 	{
 		policy: Policy{
@@ -4554,11 +4182,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-<<<<<<< HEAD
-		from:   188047, to: 188594,
-=======
-		from:   174427, to: 174974,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   195780, to: 196327,
 	},
 	{
 		policy: Policy{
@@ -4574,11 +4198,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-<<<<<<< HEAD
-		from:   188594, to: 188599,
-=======
-		from:   174974, to: 174979,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   196327, to: 196332,
 	},
 	{
 		policy: Policy{
@@ -4594,11 +4214,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-<<<<<<< HEAD
-		from:   188599, to: 189017,
-=======
-		from:   174979, to: 175397,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   196332, to: 196750,
 	},
 	{
 		policy: Policy{
@@ -4617,11 +4233,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ab78063a9f2aad861dc92936d0807611c6b3c51285c0271fb9d4fffa97dac922",
-<<<<<<< HEAD
-		from:   189017, to: 189356,
-=======
-		from:   175397, to: 175736,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   196750, to: 197089,
 	},
 	{
 		policy: Policy{
@@ -4637,11 +4249,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-<<<<<<< HEAD
-		from:   189356, to: 189861,
-=======
-		from:   175736, to: 176241,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   197089, to: 197594,
 	},
 	{
 		policy: Policy{
@@ -4674,11 +4282,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-<<<<<<< HEAD
-		from:   189861, to: 190408,
-=======
-		from:   176241, to: 176788,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   197594, to: 198141,
 	},
 	{
 		policy: Policy{
@@ -4768,11 +4372,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-<<<<<<< HEAD
-		from:   190408, to: 195266,
-=======
-		from:   176788, to: 181646,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   198141, to: 202999,
 	},
 	{
 		policy: Policy{
@@ -4788,10 +4388,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-<<<<<<< HEAD
-		from:   195266, to: 195271,
-=======
-		from:   181646, to: 181651,
->>>>>>> 5c67a9c5 (policy: copies and servers of whole home directories, and changes of every file of the work space)
+		from:   202999, to: 203004,
 	},
 }
