@@ -11,7 +11,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"golang.org/x/sys/unix"
+
+	"ethos/pkg/cli"
 )
 
 // stdio is the transport of standard input and output. The library cancels what it has not answered
@@ -86,7 +87,7 @@ func (a *answering) Close() error {
 func (a *answering) drain(ctx context.Context) {
 	look := time.NewTicker(100 * time.Millisecond)
 	defer look.Stop()
-	for a.waiting() > 0 && !hungUp(os.Stdout) {
+	for a.waiting() > 0 && !cli.HungUp(os.Stdout) {
 		select {
 		case <-a.changed:
 		case <-look.C:
@@ -102,11 +103,4 @@ func (a *answering) waiting() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.open)
-}
-
-// hungUp reports whether nobody reads a pipe or socket any more.
-func hungUp(f *os.File) bool {
-	list := []unix.PollFd{{Fd: int32(f.Fd())}}
-	_, err := unix.Poll(list, 0)
-	return err == nil && list[0].Revents&(unix.POLLERR|unix.POLLHUP|unix.POLLNVAL) != 0
 }

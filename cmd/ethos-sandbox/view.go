@@ -201,7 +201,7 @@ func ask(sys *cli.System) string {
 	if !alone(sys) {
 		return ""
 	}
-	fmt.Fprint(sys.Stderr, "k applies the changes to the work space, d drops them, anything else keeps them for later [k/d/l] ")
+	sys.Ask("k applies the changes to the work space, d drops them, anything else keeps them for later [k/d/l] ")
 	line, _ := bufio.NewReader(sys.Stdin).ReadString('\n')
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "k", answerKeep:

@@ -47,6 +47,9 @@ func (s *System) placed(kind Kind) error {
 // Warn prints a message that does not end the program, and a hint unless it is "".
 func (s *System) Warn(message, hint string) { s.message("warning", message, hint) }
 
+// Ask prints a question, whose answer is typed behind it.
+func (s *System) Ask(question string) { _, _ = io.WriteString(s.Stderr, printable.Text(question)) }
+
 // Deny prints what a command that ran was denied, and a hint unless it is "".
 func (s *System) Deny(message, hint string) { s.message("denied", message, hint) }
 
