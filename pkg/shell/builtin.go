@@ -234,9 +234,14 @@ func (c *walker) assignedNames(inv invocation, name string) {
 	if f, ok := p.value("a"); ok {
 		operands = append(operands[:len(operands):len(operands)], f)
 	}
+	input := c.feedOf(inv)
+	fed := (input.kind == feedPipe || input.kind == feedProcess) && name != "getopts" && !c.lists(input)
 	for _, f := range operands {
 		c.indexText(f)
 		c.overwrite(f)
+		if fed && !f.dyn && syntax.ValidName(f.text) {
+			c.setVariable(f.text, variable{alts: []alt{{dyn: true, fed: true, array: name != "read" || p.has("a")}}})
+		}
 	}
 	if names := c.listed(c.feedOf(inv)); len(names) > 0 && len(operands) == 1 && !operands[0].dyn && syntax.ValidName(operands[0].text) {
 		c.setVariable(operands[0].text, variable{alts: namesRead(names, name != "read" || p.has("a"))})

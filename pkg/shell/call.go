@@ -140,7 +140,7 @@ func (c *walker) dispatch(inv invocation) {
 // dynamic lists a command whose name is not static. If the word may expand to nothing ($SUDO rm x),
 // the next word may be the command; that command is listed too if this package knows it.
 func (c *walker) dynamic(inv invocation) {
-	inv.opaque = false
+	inv.opaque = inv.fields[0].fed
 	c.emit(inv, "")
 	if inv.fields[0].many && len(inv.fields) > 1 {
 		rest := inv

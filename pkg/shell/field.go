@@ -17,6 +17,7 @@ type field struct {
 	tail   int           // number of bytes at the end of text that are static although the word is not
 	many   bool          // may become any number of words, or none
 	whole  bool          // stands for everything below a directory
+	fed    bool          // begins with what a variable has read from another program
 	alien  bool          // comes from an input of which nothing is known
 	secret string        // the variable whose secret is in it; "" for none
 	runs   runs          // where text comes from; nil if it is one stretch that begins at offset

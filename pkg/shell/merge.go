@@ -122,7 +122,7 @@ func addAlt(alts []alt, x alt) []alt {
 }
 
 func sameAlt(x, y alt) bool {
-	if x.text != y.text || x.array != y.array || x.dyn != y.dyn || x.unset != y.unset || x.glob != y.glob || x.names != y.names || x.whole != y.whole || x.secret != y.secret || len(x.list) != len(y.list) {
+	if x.text != y.text || x.array != y.array || x.dyn != y.dyn || x.unset != y.unset || x.glob != y.glob || x.names != y.names || x.whole != y.whole || x.fed != y.fed || x.secret != y.secret || len(x.list) != len(y.list) {
 		return false
 	}
 	for i := range x.list {

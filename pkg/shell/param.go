@@ -22,6 +22,7 @@ func (x *expander) param(pe *syntax.ParamExp, quoted bool) {
 		return
 	}
 	if !ok || v.dyn && v.text == "" {
+		x.b.f.fed = x.b.f.fed || v.fed && len(x.b.buf) == 0
 		x.open = x.open || quoted
 		x.unknown(pe)
 		x.b.f.many = !quoted && !x.whole && !x.numeric(pe)
@@ -129,6 +130,7 @@ func plainParam(pe *syntax.ParamExp) bool {
 func (x *expander) list(pe *syntax.ParamExp, quoted bool) {
 	items, ok := x.e.items(pe)
 	if !ok {
+		x.b.f.fed = x.b.f.fed || syntax.ValidName(pe.Param.Value) && x.e.variable(pe.Param.Value).fed
 		x.unknown(pe)
 		x.b.f.many = !x.whole
 		return

@@ -12,6 +12,7 @@ type alt struct {
 	glob   bool         // a pattern that stands for file names: dyn too
 	names  bool         // what a program lists, which text, or the list, stands for: dyn too
 	whole  bool         // as in field
+	fed    bool         // read from the output of another program: dyn too
 	secret string       // the variable whose secret is in it
 	word   *syntax.Word // of ${v:-word}: it replaces the value
 }

@@ -131,7 +131,7 @@ func (v alt) scalar() alt {
 		return v
 	}
 	if len(v.list) == 0 {
-		return alt{unset: !v.dyn, dyn: v.dyn}
+		return alt{unset: !v.dyn, dyn: v.dyn, fed: v.fed}
 	}
 	return alt{text: v.list[0], dyn: v.dyn, names: v.names}
 }
@@ -143,7 +143,7 @@ func (e *eval) element(v alt, index syntax.ArithmExpr) (alt, bool) {
 	case v.names && v.array && len(v.list) > 0: // any element may have any of the names
 		return v.scalar(), true
 	case !ok || v.dyn || !v.array:
-		return alt{dyn: true}, true
+		return alt{dyn: true, fed: v.fed}, true
 	}
 	if n < 0 {
 		n += len(v.list)
