@@ -189,7 +189,6 @@ func (c *walker) simple(inv invocation, name string) {
 	c.effects(inv, name)
 	c.consoleCode(inv, name)
 	c.ownProgram(inv)
-	c.tasks(inv, name)
 }
 
 // statements returns what a client reads for its service: its standard input, with the source text of

@@ -28,6 +28,7 @@ func (c *walker) effects(inv invocation, name string) {
 	do.variables(inv)
 	c.shown(inv, name)
 	c.quotedFiles(inv, name)
+	c.tasks(inv, name)
 	u := findUtility(name)
 	if u == nil || u.mentions() {
 		c.mentions(inv, name)

@@ -99,7 +99,6 @@ func (c *walker) interpret(inv invocation, name string, kind interpreter) {
 	c.emit(inv, name)
 	c.effects(inv, name)
 	c.snippet(inv, name, acts)
-	c.tasks(inv, name)
 	if run.script != nil { // python manage.py shell -c CODE
 		if w := findWords(baseName(run.script.text)); w != nil && w.code != "" {
 			do := doing{walker: c, by: w.name, d: c.dirOf(inv)}
