@@ -40,9 +40,18 @@ func (c *decideCmd) reply(ctx context.Context, sys *cli.System) (err error) {
 		err = fmt.Errorf("a signal ended ethos-decide: %w", context.Cause(ctx))
 	}
 	if err != nil {
-		answer = hook.Refuse(c.Reply, err.Error())
+		answer = hook.Refuse(c.Reply, forPerson(err))
 	}
 	return c.answer(sys, answer)
+}
+
+// forPerson returns an error with its hint. The model reads it, and is not the one to follow the
+// hint: what keeps ethos from deciding is not for an agent to change.
+func forPerson(err error) string {
+	if fault := (*cli.Error)(nil); errors.As(badPolicy(err), &fault) && fault.Hint != "" {
+		return err.Error() + "\nwhat a person does: " + fault.Hint
+	}
+	return err.Error()
 }
 
 // failed answers an event that a wrong command line or the place of the program keeps from being

@@ -47,6 +47,11 @@ func (o Options) Unquotable() bool {
 
 // ask returns the pipe that answers an event.
 func (o Options) ask(agent string) string {
+	return "timeout -s KILL 30 sh -c '" + o.pipe(agent) + "'"
+}
+
+// pipe returns the programs that answer an event.
+func (o Options) pipe(agent string) string {
 	flags := " --confine --session auto"
 	switch o.Confine {
 	case "no":
@@ -54,12 +59,14 @@ func (o Options) ask(agent string) string {
 	case "ask", "allow":
 		flags = " --confine=" + o.Confine + " --session auto"
 	}
-	return "timeout -s KILL 30 sh -c '" + o.program("ethos-facts") + " --from " + agent + " | " + o.program("ethos-decide") + " --reply " + agent + flags + "'"
+	return o.program("ethos-facts") + " --from " + agent + " | " + o.program("ethos-decide") + " --reply " + agent + flags
 }
 
-// hook returns the command of a hook that blocks by its exit status.
+// hook returns the command of a hook that blocks by its exit status. With status 2 the pipe has said
+// itself why. All of it is one word for sh, because the agent's shell may be another one (fish has
+// no $?), and $? is no variable that an agent replaces in its settings, as Gemini CLI does $NAME.
 func (o Options) hook(agent string) string {
-	return o.ask(agent) + " || sh -c 'cat >/dev/null; echo ethos gave no answer: the call is blocked >&2; exit 2'"
+	return `sh -c 'timeout -s KILL 30 sh -c "` + o.pipe(agent) + `" || { [ $? = 2 ] || echo ethos gave no answer: the call is blocked >&2; cat >/dev/null; exit 2; }'`
 }
 
 // after returns the pipe that answers the event after a call. Nothing depends on it: if it fails,

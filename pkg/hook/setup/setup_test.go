@@ -142,6 +142,33 @@ func TestInstallKeepsTheRest(t *testing.T) {
 	}
 }
 
+// TestOlderRecipes: the form of an earlier release is known, replaced and removed.
+func TestOlderRecipes(t *testing.T) {
+	for _, a := range []string{"claude", "codex", "gemini", "cursor"} {
+		f := formats()[a]
+		fresh, err := f.install(nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{}
+		now, _ := compact(o.hook(a))
+		was, _ := compact(o.ask(a) + " || sh -c 'cat >/dev/null; echo ethos gave no answer: the call is blocked >&2; exit 2'")
+		older := bytes.ReplaceAll(fresh, now, was)
+		if bytes.Equal(older, fresh) {
+			t.Fatalf("%s: nothing is older in\n%s", a, fresh)
+		}
+		if s, err := f.state(older); err != nil || s != (State{Asks: true, Confines: true, Records: true}) {
+			t.Errorf("%s: %+v %v", a, s, err)
+		}
+		if text, err := f.install(older, o); err != nil || !equalValues(f, text, fresh) {
+			t.Errorf("%s: not replaced: %v\n%s", a, err, text)
+		}
+		if text, err := f.remove(older); err != nil || text != nil {
+			t.Errorf("%s: not removed: %v\n%s", a, err, text)
+		}
+	}
+}
+
 func stateOf(f format, text []byte) (State, error) {
 	if text == nil {
 		return State{}, nil

@@ -205,6 +205,28 @@ func TestRecipesFailClosed(t *testing.T) {
 	}
 }
 
+// TestRecipesSayWhyOnce: where ethos itself says why nothing was decided, the recipe adds nothing, and what a person does about it is named; the model is
+// not told to do it.
+func TestRecipesSayWhyOnce(t *testing.T) {
+	s := newSession(t)
+	s.write("coding_ethos.yml", "version: 1\nproofs: [\n")
+	for _, r := range recipes {
+		s.write("event.json", r.reports(t, s.dir, "ls"))
+		o := s.shell(fmt.Sprintf(unread, ":", r.hook(t)))
+		got := answerOf(t, r.agent, o.stdout)
+		if r.agent != "opencode" && o.status != 2 && got.decision != "deny" {
+			t.Errorf("%s does not block: %v", r.agent, o)
+		}
+		said := o.stderr
+		if said == "" || r.agent == "copilot" || r.agent == "opencode" {
+			said = got.reason
+		}
+		if strings.Contains(o.stderr, "gave no answer") || !strings.Contains(said, "coding_ethos.yml:") || !strings.Contains(said, "what a person does: fix the file, then run ethos-decide check") {
+			t.Errorf("%s says %q: %v", r.agent, said, o)
+		}
+	}
+}
+
 // answer is what an agent takes from a reply.
 type answer struct {
 	decision string // allow when the hook is silent
