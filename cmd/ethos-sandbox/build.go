@@ -30,6 +30,14 @@ func build(sys *cli.System, spec sandbox.Spec, status cli.Status) (*sandbox.Plan
 	return plan, nil
 }
 
+// inOuter lets a command run in the boundary around this process if it is another ethos-sandbox's
+// and none can be made in it.
+func inOuter(spec *sandbox.Spec) {
+	if spec.Backend == "" && sandbox.OnlyOuter() {
+		spec.Backend = sandbox.Outer
+	}
+}
+
 // refused makes the message for a refusal. "not found" and "not executable" have statuses of their
 // own.
 func refused(err error, status cli.Status) error {

@@ -30,7 +30,9 @@ func (f *parentFlags) within(sys *cli.System, b *boundary.Flags, spec *sandbox.S
 	if err != nil {
 		return cli.Errorf(cli.Refused, "name a file that ethos-sandbox run --evidence FILE wrote", "--parent %s: %w", f.Parent, err)
 	}
-	switch {
+	switch inOuter(spec); {
+	case spec.Backend == sandbox.Outer:
+		return cli.Errorf(cli.Refused, sandbox.OuterHint, "not available in the boundary of another ethos-sandbox: --parent")
 	case spec.Workspace != parent.Workspace:
 		return cli.Errorf(cli.Refused, "start it in "+parent.Workspace+", or without --parent", "the work space %s is not the one of --parent", spec.Workspace)
 	case !managed && !parent.PlainGit:

@@ -108,8 +108,15 @@ func specNow(sys *cli.System, b *boundary.Flags, argv []string) (sandbox.Spec, e
 
 // runSpec runs one command with this process's own streams, or shows what would be done.
 func runSpec(ctx context.Context, sys *cli.System, spec sandbox.Spec, e *evidenceFlags, v *viewFlags, c *callerFlags) error {
-	if err := cmp.Or(v.check(), handOver(ctx, sys, &spec)); err != nil {
+	if err := v.check(); err != nil {
 		return err
+	}
+	if inOuter(&spec); spec.Backend != sandbox.Outer {
+		if err := handOver(ctx, sys, &spec); err != nil {
+			return err
+		}
+	} else if v.Tree {
+		return cli.Errorf(cli.Refused, sandbox.OuterHint, "not available in the boundary of another ethos-sandbox: --tree, because such a run proves nothing")
 	}
 	if v.Tree && e.Evidence == "" && e.record == nil {
 		return cli.Errorf(cli.Refused, "name a file with --evidence, or go through the pipe: ethos-facts -- COMMAND | ethos-decide | ethos-sandbox --tree | ethos-trace", "--tree adds to the recorded result, and nothing records the result")

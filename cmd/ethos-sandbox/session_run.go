@@ -64,6 +64,9 @@ type joining struct {
 
 // run runs the command with this process's own streams.
 func (j *joining) run(ctx context.Context, sys *cli.System) error {
+	if sandbox.OnlyOuter() {
+		return cli.Errorf(cli.Refused, sandbox.OuterHint, "not available in the boundary of another ethos-sandbox: --session")
+	}
 	caught := catch()
 	client, evidence, err := j.open(ctx, sys)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"ethos/pkg/capability"
 	"ethos/pkg/cli"
 	"ethos/pkg/record"
+	"ethos/pkg/sandbox"
 	"ethos/pkg/sandbox/boundary"
 )
 
@@ -73,7 +74,7 @@ func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 		return err
 	}
 	spec.Backend = c.Backend
-	if !c.PlainGit {
+	if inOuter(&spec); !c.PlainGit && spec.Backend != sandbox.Outer { // git there is as managed as it is for the caller
 		if spec.Managed, err = managedGit(sys, spec.Workspace); err != nil {
 			return err
 		}

@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/nospace"
 	"ethos/pkg/record"
 	"ethos/pkg/trace"
+	"ethos/pkg/trust"
 )
 
 // maxStores limits the stores that are open at the same time.
@@ -66,8 +69,19 @@ func (s *stores) fail(dir string, err error) {
 	}
 	if !s.failed[dir] {
 		s.failed[dir] = true
+		if s.kept(err) {
+			s.sys.Warn("not stored: this runs inside ethos-sandbox, where the store is out of reach", "the record of the run outside counts; --no-store turns this warning off")
+			return
+		}
 		s.err = errors.Join(s.err, cli.Errorf(cli.BadInput, cmp.Or(nospace.Hint(err, dir), "name another store with --store, or keep nothing with --no-store"), "not stored: %w", err))
 	}
+}
+
+// kept reports whether the boundary around this process keeps it from writing a store. Then the
+// record of the run that has that boundary counts, which is outside. The warning names no path: the
+// run outside would take that for what its command lacks.
+func (s *stores) kept(err error) bool {
+	return (errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)) && trust.Inside()
 }
 
 func (s *stores) repaired(store *trace.Store, known int) {

@@ -79,6 +79,7 @@ func TestJudge(t *testing.T) {
 		"in a directory below":     {change: func(r *record.Result) { r.Capture.Tree.Dir = here + "/sub" }, state: Elsewhere},
 		"in another work space":    {change: func(r *record.Result) { r.Capture.Tree.Dir, r.Capture.Tree.Workspace = "/v", "/v" }, state: Elsewhere},
 		"without a boundary":       {change: func(r *record.Result) { r.Capture.Sandbox.Backend = "none" }, state: Degraded},
+		"in another's boundary":    {change: func(r *record.Result) { r.Capture.Sandbox.Backend = "outer" }, state: Degraded},
 		"in a session":             {change: func(r *record.Result) { r.Capture.Sandbox.Session = "x" }, state: Degraded},
 		"with a network":           {change: func(r *record.Result) { r.Capture.Sandbox.Controls[3].State = "not_requested" }, state: Degraded},
 		"without a control":        {change: func(r *record.Result) { r.Capture.Sandbox.Controls = nil }, state: Degraded},

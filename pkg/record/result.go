@@ -91,7 +91,7 @@ type Mask struct {
 
 // Sandbox is the evidence of one run: what was requested, and what was verified to be enforced.
 type Sandbox struct {
-	Backend         string    `json:"backend"` // native | bwrap | landlock | seatbelt | none
+	Backend         string    `json:"backend"` // native | bwrap | landlock | seatbelt | none | outer
 	Profile         string    `json:"profile"`
 	Tags            []string  `json:"tags"`
 	ReadPaths       []string  `json:"read_paths"`  // as resolved

@@ -113,10 +113,16 @@ const (
 	Landlock = plan.Landlock
 	Seatbelt = plan.Seatbelt
 	None     = plan.None
+	// Outer is the boundary of another ethos-sandbox around this process: see [OnlyOuter].
+	Outer = plan.Outer
 )
 
 // Backends lists the backends, the strongest first.
 func Backends() []string { return plan.Backends() }
+
+// OnlyOuter reports whether this process runs in the boundary of another ethos-sandbox in
+// which no second one can be made. A command can then run with [Outer].
+var OnlyOuter = control.OnlyOuter
 
 // The codes of a [Refusal].
 const (
@@ -149,6 +155,9 @@ var Requested = plan.Requested
 
 // OtherSandboxHint is the hint inside another program's sandbox.
 const OtherSandboxHint = plan.OtherSandboxHint
+
+// OuterHint is the hint for what a command with [Outer] cannot have.
+const OuterHint = plan.OuterHint
 
 // PortHint says which ports a remedy stands for that names a host without a port, and how
 // to allow another.

@@ -17,6 +17,9 @@ func New(j *Job) []Control {
 	case "":
 	case plan.Bwrap:
 		return wrapped(j)
+	case plan.Outer:
+		j.Flat = true
+		return inOuter(j)
 	default:
 		j.Flat = true
 		return flat(j)

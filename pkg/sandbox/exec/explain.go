@@ -23,7 +23,7 @@ func Explain(p *plan.Plan, out *Outcome, f Failed) {
 		out.Evidence.Denials = append(out.Evidence.Denials, d)
 		return
 	}
-	if p.Backend == plan.None || out.Status == record.StatusExited && out.ExitCode == 0 || out.Evidence.Observer == control.Observed || out.Evidence.Reason != "" {
+	if p.Backend == plan.None || p.Backend == plan.Outer || out.Status == record.StatusExited && out.ExitCode == 0 || out.Evidence.Observer == control.Observed || out.Evidence.Reason != "" {
 		return
 	}
 	out.Evidence.Denials = append(out.Evidence.Denials, Infer(p, f)...)

@@ -30,7 +30,7 @@ func (p *Plan) BackendName() string {
 // flat reports whether the backend makes no namespaces: paths, processes and the network
 // are the host's.
 func (b *builder) flat() bool {
-	return slices.Contains([]string{Landlock, Seatbelt, None}, b.spec.Backend)
+	return slices.Contains([]string{Landlock, Seatbelt, None, Outer}, b.spec.Backend)
 }
 
 // backend reads the requested backend, and refuses what that backend cannot enforce or set

@@ -61,6 +61,9 @@ func Build(spec Spec, files Files, uid int) (*Plan, error) {
 	if err := b.locate(files); err != nil {
 		return nil, err
 	}
+	if b.spec.Backend == Outer {
+		return b.inOuter()
+	}
 	if len(b.spec.ReadPaths) > 0 {
 		b.settle()
 	}

@@ -18,7 +18,7 @@ import (
 
 // Plan describes everything that is done to confine one command, as data.
 type Plan struct {
-	Backend        string           `json:"backend,omitempty"` // [Bwrap], [Landlock], [Seatbelt] or [None]; "" is native
+	Backend        string           `json:"backend,omitempty"` // [Bwrap], [Landlock], [Seatbelt], [None] or [Outer]; "" is native
 	Profile        string           `json:"profile"`
 	Tags           []string         `json:"tags"`
 	Argv           []string         `json:"argv"`
