@@ -21,7 +21,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "code.remote_to_interpreter", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.opaque && c.piped_from.exists(p, p in [\"curl\", \"wget\", \"fetch\", \"http\", \"https\", \"xh\", \"aria2c\", \"nc\", \"ncat\", \"netcat\", \"socat\", \"telnet\", \"ftp\", \"lftp\", \"ssh\", \"aws\", \"gsutil\", \"rclone\", \"dig\", \"nslookup\", \"openssl\", \"gh\", \"lynx\", \"w3m\"])) || shell.commands.exists(c, c.opaque) && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\", \"aria2c\", \"lynx\"]\n  && c.within.exists(w, w in [\"process_substitution\", \"command_substitution\"]))\n|| shell.commands.exists(c, c.name in [\"eval\", \"source\", \".\", \"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"python\", \"python3\", \"perl\", \"ruby\", \"node\"] && unresolved(c))\n  && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\", \"aria2c\"] && c.within.exists(w, w in [\"process_substitution\", \"command_substitution\"]))\n|| shell.commands.exists(c, c.name == \"deno\" && c.argv.exists(a, a == \"run\" || a == \"install\") && c.argv.exists(a, a.matches(\"^https?://\"))) || shell.reads.exists(r, r.by in [\"deno\", \"bun\"] && r.path.matches(\"^https?:/\")) || shell.commands.exists(c, c.path.matches(\"^https?://\") && size(c.wrappers) > 0) || shell.commands.exists(c, c.name == \"ansible-pull\" && c.argv.exists(a, a.matches(\"^(-U|--url=)?((https?|git|ssh|git\\\\+ssh)://|[^/@ ]+@[^/ ]+:)\"))) || shell.writes.exists(w, (w.by in [\"curl\", \"wget\", \"aria2c\", \"fetch\"] || w.by == \"redirect\" && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\"]))\n  && executes(shell, w.path))",
+			When:      "shell.commands.exists(c, c.opaque && c.piped_from.exists(p, p in [\"curl\", \"wget\", \"fetch\", \"http\", \"https\", \"xh\", \"aria2c\", \"nc\", \"ncat\", \"netcat\", \"socat\", \"telnet\", \"ftp\", \"lftp\", \"ssh\", \"aws\", \"gsutil\", \"rclone\", \"dig\", \"nslookup\", \"openssl\", \"gh\", \"lynx\", \"w3m\"])) || shell.commands.exists(c, c.opaque) && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\", \"aria2c\", \"lynx\"]\n  && c.within.exists(w, w in [\"process_substitution\", \"command_substitution\"]))\n|| shell.commands.exists(c, c.opaque && c.name == \"\") && shell.commands.exists(c, c.name in [\"nc\", \"ncat\", \"socat\", \"ssh\", \"gh\", \"http\", \"xh\"] && \"process_substitution\" in c.within) || shell.commands.exists(c, c.name in [\"eval\", \"source\", \".\", \"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"python\", \"python3\", \"perl\", \"ruby\", \"node\"] && unresolved(c))\n  && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\", \"aria2c\"] && c.within.exists(w, w in [\"process_substitution\", \"command_substitution\"]))\n|| shell.commands.exists(c, c.name == \"deno\" && c.argv.exists(a, a == \"run\" || a == \"install\") && c.argv.exists(a, a.matches(\"^https?://\"))) || shell.reads.exists(r, r.by in [\"deno\", \"bun\"] && r.path.matches(\"^https?:/\")) || shell.commands.exists(c, c.path.matches(\"^https?://\") && size(c.wrappers) > 0) || shell.commands.exists(c, c.name == \"ansible-pull\" && c.argv.exists(a, a.matches(\"^(-U|--url=)?((https?|git|ssh|git\\\\+ssh)://|[^/@ ]+@[^/ ]+:)\"))) || shell.writes.exists(w, (w.by in [\"curl\", \"wget\", \"aria2c\", \"fetch\"] || w.by == \"redirect\" && shell.commands.exists(c, c.name in [\"curl\", \"wget\", \"fetch\"]))\n  && executes(shell, w.path))",
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
@@ -75,6 +75,22 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 43 /* Command.within */, value: "process_substitution"},
 					need{op: equals, fact: 43 /* Command.within */, value: "command_substitution"},
 				}},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: equals, fact: 35 /* Command.opaque */, value: "true"},
+				need{op: equals, fact: 31 /* Command.name */},
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "nc"},
+					need{op: equals, fact: 31 /* Command.name */, value: "ncat"},
+					need{op: equals, fact: 31 /* Command.name */, value: "socat"},
+					need{op: equals, fact: 31 /* Command.name */, value: "ssh"},
+					need{op: equals, fact: 31 /* Command.name */, value: "gh"},
+					need{op: equals, fact: 31 /* Command.name */, value: "http"},
+					need{op: equals, fact: 31 /* Command.name */, value: "xh"},
+				}},
+				need{op: equals, fact: 43 /* Command.within */, value: "process_substitution"},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -152,8 +168,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "796de1c423a780c8b552cf42dd4189d5a392548654bf528d3fde8300932d509d",
-		from:   0, to: 5528,
+		digest: "92d134a807f07f40e4122077b25d2867487b5d9ed9770e995b663d9b95c5b527",
+		from:   0, to: 6253,
 	},
 	{
 		policy: Policy{
@@ -163,7 +179,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Code would be decoded and run in one step, so that nobody can read it.",
 			Remedy:    "Write the code out in the clear, in a file or as an argument.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 63, Column: 5,
+			File:      "pack:core/code.yaml", Line: 68, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -218,7 +234,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "e3af7ba3aec7949ff77bf776346a69330f68e56867f351dfb38bf09f20b99654",
-		from:   5528, to: 7229,
+		from:   6253, to: 7954,
 	},
 	{
 		policy: Policy{
@@ -228,7 +244,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This runs what was written while an agent's command could reach the network, and no person has looked at it since: {origins}.",
 			Remedy:    "A person reads it and accepts it with `ethos-decide trust {executed}`; `ethos-trace show` with the id shows the command that wrote it.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 90, Column: 5,
+			File:      "pack:core/code.yaml", Line: 95, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 23 /* files */},
@@ -236,18 +252,18 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files"},
 		digest: "8d51a59d7c4b142b492e9c3ac062b3725fcbe71048eaee75509af991d693a2be",
-		from:   7229, to: 7530,
+		from:   7954, to: 8255,
 	},
 	{
 		policy: Policy{
 			ID: "code.opaque", Pack: "core", Principle: "readable-intent", Effect: "ask",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"plan", "verify", "safe"},
-			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || (glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path) || names([\"~/.*/bin/*\"], c.path)) && !under(c.path, action.workspace))\n      && (c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"micromamba\", \"docker-machine\", \"rustup\", \"luarocks\", \"pixi\", \"atuin\", \"thefuck\", \"tput\", \"resize\", \"dbus-launch\", \"volta\", \"proto\", \"plenv\", \"phpenv\", \"swiftenv\", \"poetry\", \"pdm\"]\n        || size(c.argv) > 1 && c.argv[1] in [\"completion\", \"completions\", \"generate-shell-completion\", \"gen-completions\", \"shellenv\", \"shell-init\", \"shell-hook\"]\n          && !(c.name in [\"make\", \"gmake\", \"just\", \"task\", \"rake\", \"npm\", \"pnpm\", \"yarn\", \"npx\", \"bun\", \"git\", \"ethos-git\", \"cat\", \"tac\", \"head\", \"tail\", \"echo\", \"printf\"]) && c.code == \"\" && !c.opaque && shell.reads.all(r, r.by != c.name))))",
+			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || (glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path) || names([\"~/.*/bin/*\"], c.path)) && !under(c.path, action.workspace))\n      && (c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"micromamba\", \"docker-machine\", \"rustup\", \"luarocks\", \"pixi\", \"atuin\", \"thefuck\", \"tput\", \"resize\", \"dbus-launch\", \"volta\", \"proto\", \"plenv\", \"phpenv\", \"swiftenv\", \"poetry\", \"pdm\"]\n        || size(c.argv) > 1 && c.argv[1] in [\"completion\", \"completions\", \"generate-shell-completion\", \"gen-completions\", \"shellenv\", \"shell-init\", \"shell-hook\"]\n          && !(c.name in [\"make\", \"gmake\", \"just\", \"task\", \"rake\", \"npm\", \"pnpm\", \"yarn\", \"npx\", \"bun\", \"git\", \"ethos-git\", \"cat\", \"tac\", \"head\", \"tail\", \"echo\", \"printf\"]) && c.code == \"\" && !c.opaque && shell.reads.all(r, r.by != c.name && r.by != \"redirect\") && shell.writes.all(w, w.by != c.name))))",
 			Message:   "A shell would run text that is made while it runs, so that it cannot be judged before.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 109, Column: 5,
+			File:      "pack:core/code.yaml", Line: 114, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -292,19 +308,19 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "shell"},
-		digest: "7f542070a2da25a9a6d5555a3f8478d5d50690b0f71a98b66c4b6412076ae66a",
-		from:   7530, to: 12077,
+		digest: "73d750f8984d3453cd0bea24dc85205bdb2b741a9327193f41dda8efdfb534b6",
+		from:   8255, to: 13141,
 	},
 	{
 		policy: Policy{
 			ID: "code.opaque_unattended", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"auto"},
-			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || (glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path) || names([\"~/.*/bin/*\"], c.path)) && !under(c.path, action.workspace))\n      && (c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"micromamba\", \"docker-machine\", \"rustup\", \"luarocks\", \"pixi\", \"atuin\", \"thefuck\", \"tput\", \"resize\", \"dbus-launch\", \"volta\", \"proto\", \"plenv\", \"phpenv\", \"swiftenv\", \"poetry\", \"pdm\"]\n        || size(c.argv) > 1 && c.argv[1] in [\"completion\", \"completions\", \"generate-shell-completion\", \"gen-completions\", \"shellenv\", \"shell-init\", \"shell-hook\"]\n          && !(c.name in [\"make\", \"gmake\", \"just\", \"task\", \"rake\", \"npm\", \"pnpm\", \"yarn\", \"npx\", \"bun\", \"git\", \"ethos-git\", \"cat\", \"tac\", \"head\", \"tail\", \"echo\", \"printf\"]) && c.code == \"\" && !c.opaque && shell.reads.all(r, r.by != c.name))))",
+			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || (glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path) || names([\"~/.*/bin/*\"], c.path)) && !under(c.path, action.workspace))\n      && (c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"micromamba\", \"docker-machine\", \"rustup\", \"luarocks\", \"pixi\", \"atuin\", \"thefuck\", \"tput\", \"resize\", \"dbus-launch\", \"volta\", \"proto\", \"plenv\", \"phpenv\", \"swiftenv\", \"poetry\", \"pdm\"]\n        || size(c.argv) > 1 && c.argv[1] in [\"completion\", \"completions\", \"generate-shell-completion\", \"gen-completions\", \"shellenv\", \"shell-init\", \"shell-hook\"]\n          && !(c.name in [\"make\", \"gmake\", \"just\", \"task\", \"rake\", \"npm\", \"pnpm\", \"yarn\", \"npx\", \"bun\", \"git\", \"ethos-git\", \"cat\", \"tac\", \"head\", \"tail\", \"echo\", \"printf\"]) && c.code == \"\" && !c.opaque && shell.reads.all(r, r.by != c.name && r.by != \"redirect\") && shell.writes.all(w, w.by != c.name))))",
 			Message:   "A shell would run text that is made while it runs, and in this mode nobody can look at it first.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 132, Column: 5,
+			File:      "pack:core/code.yaml", Line: 137, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -349,8 +365,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "shell"},
-		digest: "12fe165d61f27150ce9bd58274d88de8b95c260b29489042b5591504d31bbf97",
-		from:   12077, to: 16624,
+		digest: "031c9ea7d0cd371cc5be3fc0bcf4198875e8e93bb4f35a571ae55c7dd4944940",
+		from:   13141, to: 18027,
 	},
 	{
 		policy: Policy{
@@ -360,7 +376,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This connects a shell or a raw socket to another machine.",
 			Remedy:    "Use a named tool for the transfer, such as `curl -d @out.json http://localhost:8080/`, under the network rules.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 155, Column: 5,
+			File:      "pack:core/code.yaml", Line: 160, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: matches, fact: 46 /* PathUse.path */, value: "/dev/{tcp,udp}/**"},
@@ -465,7 +481,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3eb50c5b79da9b6518d5a2ba0c99162fd21324a3bdb4a37fd1901d8a61206ffe",
-		from:   16624, to: 21786,
+		from:   18027, to: 23189,
 	},
 	{
 		policy: Policy{
@@ -475,7 +491,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 180, Column: 5,
+			File:      "pack:core/code.yaml", Line: 185, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -536,7 +552,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "fce093bed6d18697ac059de792da7d3414899bc47b8ed945bdce235a17cca4c3",
-		from:   21786, to: 24033,
+		from:   23189, to: 25436,
 	},
 	{
 		policy: Policy{
@@ -546,7 +562,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The name of this program is a pattern, so that only the file system knows what would run.",
 			Remedy:    "Call the program by its name.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 210, Column: 5,
+			File:      "pack:core/code.yaml", Line: 215, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -554,7 +570,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "fb4f33484dc994cd1048b857e6b675f95f4866931571bb115210a89d20baff14",
-		from:   24033, to: 24357,
+		from:   25436, to: 25760,
 	},
 	{
 		policy: Policy{
@@ -564,7 +580,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This runs what the agent types into it later, and no hook reports what is typed.",
 			Remedy:    "Give the code in this call, as a file, an option or a here-document (`bash build.sh`, `python3 -c 'print(1)'`), or close the input with `</dev/null`; `ethos-sandbox run -- bash` runs inside a boundary, and with --confine in the agent's hook, which a person sets, every call does.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 223, Column: 5,
+			File:      "pack:core/code.yaml", Line: 228, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: equals, fact: 5 /* Action.interactive */, value: "true"},
@@ -617,7 +633,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "actor", "shell"},
 		digest: "d89669fe1fba6a076caa7910c4cee4d87279cec5333585773ec76e6e970a07fc",
-		from:   24357, to: 26146,
+		from:   25760, to: 27549,
 	},
 	{
 		policy: Policy{
@@ -627,7 +643,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "What this runs or opens is decoded while it runs, so that nobody can read it.",
 			Remedy:    "Write the code or the name out in the clear.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 282, Column: 5,
+			File:      "pack:core/code.yaml", Line: 287, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -686,7 +702,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "507489f0ddd4c44243c55b5a0b83f00525a7078464c4d2e0c9e15bb80d2ca38e",
-		from:   26146, to: 29745,
+		from:   27549, to: 31148,
 	},
 	{
 		policy: Policy{
@@ -696,7 +712,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A tool would start or load a program of the work space in place of one of the system.",
 			Remedy:    "Run that program by itself, for example `./x`, where it can be read, or name a tool of the system, as in `make CC=clang`.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 320, Column: 5,
+			File:      "pack:core/code.yaml", Line: 325, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -723,17 +739,17 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "db0a2f5a4868cc0c3e37ae4fc850e85af988d55f73977aa978a14b8e6af11e72",
-		from:   29745, to: 32528,
+		from:   31148, to: 33931,
 	},
 	{
 		policy: Policy{
 			ID: "code.environment_program", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PYTHONSTARTUP\"] && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && [\" \", \"\\\"\\\" \", \"'' \"].exists(e, c.raw.contains(a.name + \"=\" + e)))\n    || a.name == \"PERL5OPT\" && (!a.value.matches(\"^( *-([wWtTX]+|[mM]-?[A-Za-z_][A-Za-z0-9_:]*(=[A-Za-z0-9_,.:/+^*?-]*)?))*$\") || a.value.contains(\"lib=\") || a.value == \"\" && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && [\" \", \"\\\"\\\" \", \"'' \"].exists(e, c.raw.contains(a.name + \"=\" + e))))\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name == \"NODE_OPTIONS\" && (a.value.matches(\"(^| )(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\")\n      || a.value == \"\" && c.raw.matches(\"NODE_OPTIONS=\\\"[^\\\"]*(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\"))\n    || a.name == \"RUBYOPT\" && a.value.matches(\"(^| )-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])|(^| )-[WwvdTU0-9]*r.* -I|-I.* -[WwvdTU0-9]*r\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.matches(\"^NODE_OPTIONS=(.* )?(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))|^RUBYOPT=(.* )?-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])\"))\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name == \"hash\" && option(c, \"p\", []) || c.name == \"enable\" && option(c, \"f\", [])\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name in [\"kitty\", \"kitten\"] && \"send-text\" in c.argv || c.name == \"wezterm\" && \"send-text\" in c.argv || c.name == \"zellij\" && c.argv.exists(a, a in [\"write\", \"write-chars\"])\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
+			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PYTHONSTARTUP\"] && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && [\" \", \"\\\"\\\" \", \"'' \"].exists(e, c.raw.contains(a.name + \"=\" + e)))\n    || a.name == \"PERL5OPT\" && (!a.value.matches(\"^( *-([wWtTX]+|[mM]-?[A-Za-z_][A-Za-z0-9_:]*(=[A-Za-z0-9_,.:/+^*?-]*)?))*$\") || a.value.matches(\"lib=|Inline\") || a.value == \"\" && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && [\" \", \"\\\"\\\" \", \"'' \"].exists(e, c.raw.contains(a.name + \"=\" + e))))\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name == \"NODE_OPTIONS\" && (a.value.matches(\"(^| )(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\")\n      || a.value == \"\" && c.raw.matches(\"NODE_OPTIONS=\\\"[^\\\"]*(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\"))\n    || a.name == \"RUBYOPT\" && a.value.matches(\"(^| )-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])|(^| )-[WwvdTU0-9]*r.* -I|-I.* -[WwvdTU0-9]*r\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.matches(\"^NODE_OPTIONS=(.* )?(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))|^RUBYOPT=(.* )?-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])\"))\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name == \"hash\" && option(c, \"p\", []) || c.name == \"enable\" && option(c, \"f\", [])\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name in [\"kitty\", \"kitten\"] && \"send-text\" in c.argv || c.name == \"wezterm\" && \"send-text\" in c.argv || c.name == \"zellij\" && c.argv.exists(a, a in [\"write\", \"write-chars\"])\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
 			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
 			Remedy:    "Run that program by itself, where it can be read.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 338, Column: 5,
+			File:      "pack:core/code.yaml", Line: 343, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -842,8 +858,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "9deecfae1756901bbe21542c2f3d1f904f25d88d05ef23bbb85f62580cb1cc5e",
-		from:   32528, to: 40252,
+		digest: "eac8470e33fa1bf0bdbd0ad6c3355a4f1d87403d49f5166b6f8e8b9f6d115d5c",
+		from:   33931, to: 41660,
 	},
 	{
 		policy: Policy{
@@ -853,7 +869,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts ethos-sandbox inside ethos-sandbox, where no second boundary can be made.",
 			Remedy:    "Run the command itself, for example `make`; it is inside the boundary already.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 430, Column: 5,
+			File:      "pack:core/code.yaml", Line: 435, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -871,7 +887,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "ethos", "shell"},
 		digest: "9e502ec93e7d70840ac9b64d346c5cee1e1d5a6d2868f01948a81c3a0cc875f0",
-		from:   40252, to: 41115,
+		from:   41660, to: 42523,
 	},
 	{
 		policy: Policy{
@@ -928,7 +944,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "efdde0b3f8fe50acf6cb71ffd669655159487fc9c0779d8fc5d6ae7c657d32c6",
-		from:   41115, to: 45055,
+		from:   42523, to: 46463,
 	},
 	{
 		policy: Policy{
@@ -950,7 +966,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "17f5bb408f4c38e100d0180651c2a19a3ef4dce06e4867ec29d2d4b6fa172a3f",
-		from:   45055, to: 45923,
+		from:   46463, to: 47331,
 	},
 	{
 		policy: Policy{
@@ -965,7 +981,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "unlisted_delete"},
 		reads:  []string{"shell"},
 		digest: "d34c4a3ac27ded8c5201dee035f76ba05f58094ca1930f344e7222f871499bc4",
-		from:   45923, to: 45991,
+		from:   47331, to: 47399,
 	},
 	{
 		policy: Policy{
@@ -998,7 +1014,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "ffa4c629a8d65253104ea6c92d43debfc6e94a8ef2c60a9ff9dab8213e43f141",
-		from:   45991, to: 47352,
+		from:   47399, to: 48760,
 	},
 	{
 		policy: Policy{
@@ -1057,7 +1073,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "3ba20710bee1deb87bd58e2e1adf6223a785e85d4b1bd085e715a4012c44a6bb",
-		from:   47352, to: 50366,
+		from:   48760, to: 51774,
 	},
 	{
 		policy: Policy{
@@ -1085,7 +1101,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5711b045abbbe3d09c39eff8e1c06f7ea9a1f199903cd312d5f9bb4c0b89736c",
-		from:   50366, to: 51185,
+		from:   51774, to: 52593,
 	},
 	{
 		policy: Policy{
@@ -1200,7 +1216,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "abcb27fc8670473003e0d6ba847118ce91145062613c9014d09df35dba081b5c",
-		from:   51185, to: 60927,
+		from:   52593, to: 62335,
 	},
 	{
 		policy: Policy{
@@ -1228,7 +1244,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   60927, to: 62155,
+		from:   62335, to: 63563,
 	},
 	{
 		policy: Policy{
@@ -1297,7 +1313,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "eceb54086a9e6d914439b727c0416feb891a5dc12222afdb67219977e0d15dad",
-		from:   62155, to: 65279,
+		from:   63563, to: 66687,
 	},
 	{
 		policy: Policy{
@@ -1316,7 +1332,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "3b3448a6a9c80e573934239516ff8ca565c400103468412e3a6a3fc42f014813",
-		from:   65279, to: 65590,
+		from:   66687, to: 66998,
 	},
 	{
 		policy: Policy{
@@ -1343,7 +1359,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   65590, to: 66279,
+		from:   66998, to: 67687,
 	},
 	{
 		policy: Policy{
@@ -1361,7 +1377,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   66279, to: 66514,
+		from:   67687, to: 67922,
 	},
 	{
 		policy: Policy{
@@ -1384,7 +1400,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "0a6d92316098bd2fa0001268036ca793c5a4cc1d00cc01eb89924a256830c5c6",
-		from:   66514, to: 66952,
+		from:   67922, to: 68360,
 	},
 	{
 		policy: Policy{
@@ -1402,7 +1418,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   66952, to: 67182,
+		from:   68360, to: 68590,
 	},
 	{
 		policy: Policy{
@@ -1431,7 +1447,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   67182, to: 68200,
+		from:   68590, to: 69608,
 	},
 	{
 		policy: Policy{
@@ -1450,7 +1466,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   68200, to: 68589,
+		from:   69608, to: 69997,
 	},
 	{
 		policy: Policy{
@@ -1471,7 +1487,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "ad5ed5bd13f46c3cf219cd88301ae19dd0b12905d09c29836513afddca407e28",
-		from:   68589, to: 69140,
+		from:   69997, to: 70548,
 	},
 	{
 		policy: Policy{
@@ -1546,7 +1562,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "11e0e050d8890956e147f0dbf49a9fbbaec00b85f89dc78b85c8207a8a2cf814",
-		from:   69140, to: 73041,
+		from:   70548, to: 74449,
 	},
 	{
 		policy: Policy{
@@ -1580,7 +1596,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "3f4bac8c3f0796f867ca128d3908a8d58c357e0cb886a569ab6c262184e44661",
-		from:   73041, to: 74731,
+		from:   74449, to: 76139,
 	},
 	{
 		policy: Policy{
@@ -1616,7 +1632,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   74731, to: 76517,
+		from:   76139, to: 77925,
 	},
 	{
 		policy: Policy{
@@ -1655,7 +1671,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "c2d39f55ec8d4097e15e4706fcf76c55a2d125a19008e2546aaa412e1362dd4b",
-		from:   76517, to: 78767,
+		from:   77925, to: 80175,
 	},
 	{
 		policy: Policy{
@@ -1718,7 +1734,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "7ff7287ddc75c2b506e5b0370f1042d9da7e3d0af30cebeccebddb68385cd879",
-		from:   78767, to: 80384,
+		from:   80175, to: 81792,
 	},
 	{
 		policy: Policy{
@@ -1821,7 +1837,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "de09be8ccaf9b9e9b1135d1db4bf4723e43cf74e41cd1886d3b61bde1696fe15",
-		from:   80384, to: 86522,
+		from:   81792, to: 87930,
 	},
 	{
 		policy: Policy{
@@ -2061,7 +2077,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "782c8f9dd4f2296b4e34c9f7569152ef4613116fd5bc9813d3ede4df7135b8d2",
-		from:   86522, to: 101632,
+		from:   87930, to: 103040,
 	},
 	{
 		policy: Policy{
@@ -2125,7 +2141,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "00a1ae380cfe4800ef854a93dbe63807d85353aa039fcaf376c5bd60d127238c",
-		from:   101632, to: 104208,
+		from:   103040, to: 105616,
 	},
 	{
 		policy: Policy{
@@ -2148,7 +2164,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.agent_settings", "shell"},
 		digest: "bca47f1b145ed4b84c3bd463ef9e93da22989b7e125927b3e706cf99142e4b62",
-		from:   104208, to: 104717,
+		from:   105616, to: 106125,
 	},
 	{
 		policy: Policy{
@@ -2171,7 +2187,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos", "shell"},
 		digest: "d7508d6dbc51fd17e4a02c4df9642bcf4c3a141f4d957d6921432c962a37a5f8",
-		from:   104717, to: 105199,
+		from:   106125, to: 106607,
 	},
 	{
 		policy: Policy{
@@ -2251,13 +2267,13 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.shell_startup", "shell"},
 		digest: "c16c098228f6c7ed5eb06e6cd7de1728e8958edaccead59ee8923b002cb0e186",
-		from:   105199, to: 110306,
+		from:   106607, to: 111714,
 	},
 	{
 		policy: Policy{
 			ID: "protected.sandbox", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name == \"LD_AUDIT\"\n    || a.name in [\"LD_PRELOAD\", \"DYLD_INSERT_LIBRARIES\"] && (a.value.contains(\"..\")\n      || !a.value.matches(\"^([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\")\n        && !(a.value.matches(\"^[A-Za-z0-9_+.-]+[.]so[.0-9]*$\") && shell.commands.all(x, x.assignments.all(b, b.name != \"LD_LIBRARY_PATH\") && !x.argv.exists(b, b.startsWith(\"LD_LIBRARY_PATH=\"))))\n        && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && c.raw.matches(\"(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=(['\\\"]{2})?( |$)|LD_PRELOAD=\\\"?([$][(]((gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+|find (/usr)?/lib[a-z0-9_/.-]* -name ['\\\"]?[A-Za-z0-9_.*+-]+['\\\"]?( 2>/dev/null)?( *[|] *head -(n *)?1)?)[)][: ]?)+\\\"? \"))\n        && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && c.raw.matches(\"LD_PRELOAD=\\\"?[$]([{][A-Za-z_0-9]+[}]|[A-Za-z_0-9]+)\\\"? \") && shell.commands.exists(x, \"command_substitution\" in x.within)\n          && shell.commands.all(x, !(x.name in [\"read\", \"mapfile\", \"readarray\", \"source\", \".\", \"eval\", \"printf\", \"getopts\"])\n            && !x.within.exists(w, w in [\"for\", \"while\", \"until\", \"select\"] || w.startsWith(\"function:\"))\n            && (!(\"command_substitution\" in x.within) || x.path == x.name && x.raw.matches(\"^(gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+$\"))))))\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_AUDIT=\")\n    || a.matches(\"^(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=.\") && (a.contains(\"..\") || !a.matches(\"^[A-Z_]+=([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\")))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.wrappers.exists(w, w in [\"strace\", \"systemd-run\", \"ltrace\"]) && c.raw.matches(\"LD_(PRELOAD|AUDIT)=\")\n  || c.wrappers.exists(w, w == \"ld.so\" || glob(\"ld-*\", w)) && c.raw.matches(\"--(preload|audit)\")\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
+			When:      "shell.commands.exists(c, c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name == \"LD_AUDIT\"\n    || a.name in [\"LD_PRELOAD\", \"DYLD_INSERT_LIBRARIES\"] && (a.value.contains(\"..\")\n      || !a.value.matches(\"^([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\")\n        && !(a.value.matches(\"^[A-Za-z0-9_+.-]+[.]so[.0-9]*$\") && shell.commands.all(x, x.assignments.all(b, b.name != \"LD_LIBRARY_PATH\") && !x.argv.exists(b, b.startsWith(\"LD_LIBRARY_PATH=\"))))\n        && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && c.raw.matches(\"(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=(['\\\"]{2})?( |$)\"))\n        && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && !shell.risks.exists(r, r in [\"alias\", \"function_shadow\", \"path_override\"])\n          && shell.commands.all(x, !x.within.exists(w, w.startsWith(\"function:\")) && (x.assignments.map(b, b.name) + x.argv).all(b, !b.matches(\"^(GCC_EXEC_PREFIX|COMPILER_PATH|LIBRARY_PATH|CPATH)($|=)\")))\n          && c.raw.matches(\"LD_PRELOAD=\\\"?([$][(]((gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+|find (/usr)?/lib[a-z0-9_/.-]* -name ['\\\"]?[A-Za-z0-9_.*+-]+['\\\"]?( 2>/dev/null)?( *[|] *head -(n *)?1)?)[)][: ]?)+\\\"? \"))\n        && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && !shell.risks.exists(r, r in [\"alias\", \"function_shadow\", \"path_override\"]) && c.raw.matches(\"LD_PRELOAD=\\\"?[$]([{][A-Za-z_0-9]+[}]|[A-Za-z_0-9]+)\\\"? \") && shell.commands.exists(x, \"command_substitution\" in x.within)\n          && shell.commands.all(x, !(x.name in [\"read\", \"mapfile\", \"readarray\", \"source\", \".\", \"eval\", \"printf\", \"getopts\"])\n            && !x.within.exists(w, w in [\"for\", \"while\", \"until\", \"select\"] || w.startsWith(\"function:\"))\n            && (x.assignments.map(b, b.name) + x.argv).all(b, !b.matches(\"^(GCC_EXEC_PREFIX|COMPILER_PATH|LIBRARY_PATH|CPATH)($|=)\")) && (!(\"command_substitution\" in x.within) || x.path == x.name && x.raw.matches(\"^(gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+$\"))))))\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_AUDIT=\")\n    || a.matches(\"^(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=.\") && (a.contains(\"..\") || !a.matches(\"^[A-Z_]+=([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\")))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.wrappers.exists(w, w in [\"strace\", \"systemd-run\", \"ltrace\"]) && c.raw.matches(\"LD_(PRELOAD|AUDIT)=\")\n  || c.wrappers.exists(w, w == \"ld.so\" || glob(\"ld-*\", w)) && c.raw.matches(\"--(preload|audit)\")\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
 			Message:   "This reaches for the sandbox or the kernel around the command.",
 			Remedy:    "Work inside the boundary; what the task lacks is declared in repo_config.yaml by the person.",
 			Protected: true,
@@ -2339,8 +2355,8 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 21 /* Shell.writes */, value: "/proc/sysrq-trigger"},
 		}},
 		reads:  []string{"shell"},
-		digest: "1db3b1dabdd63bfbdc7c9cbdc870dcf803723011537ee22e974bf67841086e5b",
-		from:   110306, to: 118353,
+		digest: "8a1eba87b41485aa30fa6d954bb0e414d714ed0bdff451bf4f5cce93f157cdeb",
+		from:   111714, to: 122121,
 	},
 	{
 		policy: Policy{
@@ -2350,7 +2366,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 239, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 247, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2364,7 +2380,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "a75c796ecf165409a3c5973c0787d985a58164d9ca10e0f4ab83a5711195eb74",
-		from:   118353, to: 121982,
+		from:   122121, to: 125750,
 	},
 	{
 		policy: Policy{
@@ -2374,7 +2390,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts another agent without its guards, or changes what one runs.",
 			Remedy:    "Do the work in this session; a person starts other agents and sets them up.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 261, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 269, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2394,7 +2410,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   121982, to: 124003,
+		from:   125750, to: 127771,
 	},
 	{
 		policy: Policy{
@@ -2444,7 +2460,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "cb04d25177ba9ee753bc10c669ea63699238efaab5b958ffecb6ca472d3d0780",
-		from:   124003, to: 125952,
+		from:   127771, to: 129720,
 	},
 	{
 		policy: Policy{
@@ -2459,7 +2475,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   125952, to: 126333,
+		from:   129720, to: 130101,
 	},
 	{
 		policy: Policy{
@@ -2474,7 +2490,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   126333, to: 126642,
+		from:   130101, to: 130410,
 	},
 	{
 		policy: Policy{
@@ -2492,7 +2508,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   126642, to: 129955,
+		from:   130410, to: 133723,
 	},
 	{
 		policy: Policy{
@@ -2657,7 +2673,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "paths.credential_files", "paths.credentials", "paths.machine_secrets", "paths.service_credentials", "shell"},
 		digest: "53b08769e31ffa311f42d23704308bc8279c1c8832a3eed5735c4f7785d8dd8e",
-		from:   129955, to: 151162,
+		from:   133723, to: 154930,
 	},
 	{
 		policy: Policy{
@@ -2685,7 +2701,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "84512db2241439664ca29f17375ec8afed8c66227045d204904745cf72ced966",
-		from:   151162, to: 151846,
+		from:   154930, to: 155614,
 	},
 	{
 		policy: Policy{
@@ -2811,7 +2827,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "f6a315a02df1b97e6839632b351d7daea0277e5ec32286b51fdadebe092fc09c",
-		from:   151846, to: 156802,
+		from:   155614, to: 160570,
 	},
 	{
 		policy: Policy{
@@ -2829,7 +2845,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   156802, to: 157035,
+		from:   160570, to: 160803,
 	},
 	{
 		policy: Policy{
@@ -2914,7 +2930,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   157035, to: 159195,
+		from:   160803, to: 162963,
 	},
 	{
 		policy: Policy{
@@ -2945,7 +2961,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   159195, to: 160289,
+		from:   162963, to: 164057,
 	},
 	{
 		policy: Policy{
@@ -2964,7 +2980,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   160289, to: 160702,
+		from:   164057, to: 164470,
 	},
 	{
 		policy: Policy{
@@ -2983,7 +2999,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   160702, to: 161116,
+		from:   164470, to: 164884,
 	},
 	{
 		policy: Policy{
@@ -3002,7 +3018,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   161116, to: 161528,
+		from:   164884, to: 165296,
 	},
 	{
 		policy: Policy{
@@ -3028,7 +3044,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   161528, to: 162473,
+		from:   165296, to: 166241,
 	},
 	{
 		policy: Policy{
@@ -3047,7 +3063,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   162473, to: 162889,
+		from:   166241, to: 166657,
 	},
 	{
 		policy: Policy{
@@ -3065,7 +3081,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   162889, to: 163139,
+		from:   166657, to: 166907,
 	},
 	{
 		policy: Policy{
@@ -3120,7 +3136,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-		from:   163139, to: 164868,
+		from:   166907, to: 168636,
 	},
 	{
 		policy: Policy{
@@ -3142,7 +3158,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   164868, to: 165347,
+		from:   168636, to: 169115,
 	},
 	{
 		policy: Policy{
@@ -3159,7 +3175,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   165347, to: 165621,
+		from:   169115, to: 169389,
 	},
 	{
 		policy: Policy{
@@ -3173,7 +3189,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   165621, to: 165687,
+		from:   169389, to: 169455,
 	},
 	{
 		policy: Policy{
@@ -3207,7 +3223,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   165687, to: 166347,
+		from:   169455, to: 170115,
 	},
 	{
 		policy: Policy{
@@ -3240,7 +3256,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   166347, to: 166926,
+		from:   170115, to: 170694,
 	},
 	{
 		policy: Policy{
@@ -3390,7 +3406,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   166926, to: 172566,
+		from:   170694, to: 176334,
 	},
 	{
 		policy: Policy{
@@ -3471,7 +3487,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   172566, to: 174624,
+		from:   176334, to: 178392,
 	},
 	{
 		policy: Policy{
@@ -3498,7 +3514,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   174624, to: 175878,
+		from:   178392, to: 179646,
 	},
 	{
 		policy: Policy{
@@ -3518,7 +3534,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   175878, to: 177413,
+		from:   179646, to: 181181,
 	},
 	{
 		policy: Policy{
@@ -3535,7 +3551,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   177413, to: 177956,
+		from:   181181, to: 181724,
 	},
 	{
 		policy: Policy{
@@ -3574,7 +3590,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   177956, to: 179200,
+		from:   181724, to: 182968,
 	},
 	{
 		policy: Policy{
@@ -3591,7 +3607,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   179200, to: 179423,
+		from:   182968, to: 183191,
 	},
 	{
 		policy: Policy{
@@ -3608,7 +3624,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   179423, to: 179727,
+		from:   183191, to: 183495,
 	},
 	{
 		policy: Policy{
@@ -3629,7 +3645,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   179727, to: 180151,
+		from:   183495, to: 183919,
 	},
 	{
 		policy: Policy{
@@ -3664,7 +3680,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   180151, to: 181162,
+		from:   183919, to: 184930,
 	},
 	{
 		policy: Policy{
@@ -3681,7 +3697,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   181162, to: 181390,
+		from:   184930, to: 185158,
 	},
 	{
 		policy: Policy{
@@ -3706,7 +3722,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   181390, to: 181888,
+		from:   185158, to: 185656,
 	},
 	{
 		policy: Policy{
@@ -3729,7 +3745,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   181888, to: 182354,
+		from:   185656, to: 186122,
 	},
 	{
 		policy: Policy{
@@ -3746,7 +3762,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   182354, to: 182595,
+		from:   186122, to: 186363,
 	},
 	{
 		policy: Policy{
@@ -3763,7 +3779,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   182595, to: 182821,
+		from:   186363, to: 186589,
 	},
 	{
 		policy: Policy{
@@ -3780,7 +3796,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   182821, to: 183055,
+		from:   186589, to: 186823,
 	},
 	{
 		policy: Policy{
@@ -3801,7 +3817,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   183055, to: 183370,
+		from:   186823, to: 187138,
 	},
 	{
 		policy: Policy{
@@ -3818,7 +3834,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   183370, to: 183583,
+		from:   187138, to: 187351,
 	},
 	{
 		policy: Policy{
@@ -3836,7 +3852,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   183583, to: 183867,
+		from:   187351, to: 187635,
 	},
 	{
 		policy: Policy{
@@ -3853,7 +3869,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   183867, to: 184105,
+		from:   187635, to: 187873,
 	},
 	{
 		policy: Policy{
@@ -3870,7 +3886,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   184105, to: 184342,
+		from:   187873, to: 188110,
 	},
 	{
 		policy: Policy{
@@ -3884,7 +3900,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   184342, to: 184397,
+		from:   188110, to: 188165,
 	},
 	{
 		policy: Policy{
@@ -3898,7 +3914,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   184397, to: 184458,
+		from:   188165, to: 188226,
 	},
 	{
 		policy: Policy{
@@ -3912,7 +3928,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   184458, to: 184517,
+		from:   188226, to: 188285,
 	},
 	{
 		policy: Policy{
@@ -3926,7 +3942,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   184517, to: 184673,
+		from:   188285, to: 188441,
 	},
 	{
 		policy: Policy{
@@ -3940,7 +3956,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   184673, to: 184744,
+		from:   188441, to: 188512,
 	},
 	{
 		policy: Policy{
@@ -3964,7 +3980,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   184744, to: 185066,
+		from:   188512, to: 188834,
 	},
 	{
 		policy: Policy{
@@ -3984,7 +4000,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   185066, to: 186601,
+		from:   188834, to: 190369,
 	},
 	{
 		policy: Policy{
@@ -4001,7 +4017,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   186601, to: 187144,
+		from:   190369, to: 190912,
 	},
 	{
 		policy: Policy{
@@ -4040,7 +4056,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   187144, to: 188388,
+		from:   190912, to: 192156,
 	},
 	{
 		policy: Policy{
@@ -4056,7 +4072,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   188388, to: 193606,
+		from:   192156, to: 197374,
 	},
 	{
 		policy: Policy{
@@ -4081,7 +4097,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   193606, to: 194130,
+		from:   197374, to: 197898,
 	},
 	{
 		policy: Policy{
@@ -4107,7 +4123,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   194130, to: 194744,
+		from:   197898, to: 198512,
 	},
 	{
 		policy: Policy{
@@ -4123,7 +4139,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   194744, to: 194749,
+		from:   198512, to: 198517,
 	},
 	{
 		policy: Policy{
@@ -4149,7 +4165,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "8e1f8f89d0b10a6655f77d6089bb55647f91be584b38f57d0f4562936b4c671c",
-		from:   194749, to: 195780,
+		from:   198517, to: 199548,
 	},
 	{
 		policy: Policy{
@@ -4182,7 +4198,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   195780, to: 196327,
+		from:   199548, to: 200095,
 	},
 	{
 		policy: Policy{
@@ -4198,7 +4214,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   196327, to: 196332,
+		from:   200095, to: 200100,
 	},
 	{
 		policy: Policy{
@@ -4214,7 +4230,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   196332, to: 196750,
+		from:   200100, to: 200518,
 	},
 	{
 		policy: Policy{
@@ -4233,7 +4249,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ab78063a9f2aad861dc92936d0807611c6b3c51285c0271fb9d4fffa97dac922",
-		from:   196750, to: 197089,
+		from:   200518, to: 200857,
 	},
 	{
 		policy: Policy{
@@ -4249,7 +4265,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   197089, to: 197594,
+		from:   200857, to: 201362,
 	},
 	{
 		policy: Policy{
@@ -4282,7 +4298,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   197594, to: 198141,
+		from:   201362, to: 201909,
 	},
 	{
 		policy: Policy{
@@ -4372,7 +4388,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   198141, to: 202999,
+		from:   201909, to: 206767,
 	},
 	{
 		policy: Policy{
@@ -4388,6 +4404,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   202999, to: 203004,
+		from:   206767, to: 206772,
 	},
 }
