@@ -65,5 +65,22 @@ func flat(j *Job) []Control {
 	}, limits, []Control{newProtectedPaths(j), &gitQuarantine{Job: j}})
 }
 
+// inOuter returns the controls of a command in the boundary around this process. What needs no
+// namespace is done as elsewhere, but none of it counts as enforced: other processes of that
+// boundary can end this process and what it watches.
+func inOuter(j *Job) []Control {
+	lack := func(name, asked string) Control { return &guest{Control: &lacking{Job: j, name: name, asked: asked}} }
+	held := func(c Control, text string) Control { return &guest{Control: c, held: text} }
+	return slices.Concat([]Control{
+		lack("userns", "a user namespace of its own"), lack(plan.ControlWorkspace, ""), held(&inPlace{Job: j}, ""), held(&subreaper{Job: j}, "all that it starts ends with it"),
+		lack("ipc", "an IPC namespace of its own"), lack("uts", "a UTS namespace of its own"), lack("cgroupns", "a cgroup namespace of its own"), lack(plan.ControlNetwork, j.Plan.Network),
+		lack("egress", ""), lack("publish", ""), lack("ports", ""), lack("privileges", "no capability, no_new_privs"), lack("landlock", "the paths"), lack("seccomp", j.Plan.SeccompText()), lack("unix_sockets", "connect(2) to socket files"),
+		lack(plan.ControlSigning, ""), lack("cgroup", j.cgroupText()),
+	}, []Control{
+		held(&rlimits{Job: j}, "each process is limited, and the memory of all is watched"), held(&timeout{Job: j}, "it is ended at the limit"), held(&output{Job: j}, "its output is cut at the limit"), lack("caches", ""), held(&environment{Job: j}, "it gets these only"),
+		&stdio{Job: j}, &terminal{Job: j},
+	})
+}
+
 // wrapperTasks is how many threads bwrap and this program have around the command, at most.
 const wrapperTasks = 16
