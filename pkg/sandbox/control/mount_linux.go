@@ -157,14 +157,14 @@ func (c *root) readTable() (string, error) {
 }
 
 // finalMounts returns the mounts as they were made. An overlay that could not be made in
-// any way is its lower directory, read-only; a /proc made of copied files is a directory of
+// any way is its lower directory, read-only if it is the host's; a /proc made of copied files is a directory of
 // the root.
 func (c *root) finalMounts() []mount.Mount {
 	mounts := slices.Clone(c.Mounts)
 	for i := range mounts {
 		m := &mounts[i]
 		if m.Kind == mount.Overlay && len(c.fallbacks(m.Target)) >= m.Ways() {
-			m.Kind, m.Writable = mount.Bind, false
+			m.Kind, m.Writable = mount.Bind, m.Source == ""
 		}
 		if m.Device && c.Wrapped { // bwrap has no read-only ones
 			m.Writable = true

@@ -70,7 +70,9 @@ func (b *builder) cache(path, group string, asked bool, entries []Entry) ([]moun
 	case err != nil: // as in a home that is not the caller's
 		b.note(named.Name, "no cache: %v", err)
 		return nil, nil
-	case !p.dir:
+	case !p.exists && len(p.links) == 0:
+		return b.newCache(p, group, entries), nil
+	case !p.dir: // a file, or a link that leads nowhere
 		return nil, nil
 	}
 	if err := b.declarable(p, grantWrite, "cache"); err != nil {
@@ -95,9 +97,38 @@ func (b *builder) cache(path, group string, asked bool, entries []Entry) ([]moun
 		b.note(p.path, "no cache: it is denied (%s)", ceiling.Dir)
 		return nil, nil
 	}
-	dir := CacheDir(b.own, group, p.path)
-	over := mount.Mount{Kind: mount.Overlay, Target: p.path, Source: p.path, Upper: dir + "/upper", Work: dir + "/work", Writable: true, Why: "cache"}
+	over := b.overCache(p.path, group)
+	over.Source = p.path
 	return append([]mount.Mount{over}, b.deniedIn(p)...), nil
+}
+
+// overCache returns the mount of a cache without its lower directory.
+func (b *builder) overCache(path, group string) mount.Mount {
+	dir := CacheDir(b.own, group, path)
+	return mount.Mount{Kind: mount.Overlay, Target: path, Upper: dir + "/upper", Work: dir + "/work", Writable: true, Why: "cache"}
+}
+
+// computed are the names of the caches that tools fill without network.
+var computed = []string{"go-build", "golangci-lint", "staticcheck", "ruff", "ccache"}
+
+// newCache returns the mount of a cache that does not exist on the host, where nothing is created.
+// Its lower directory is empty. It needs a place where the command could create the cache anyway: a
+// private directory, in which ethos makes the mount point. A cache of what is downloaded needs a
+// network, without which it would stay empty: each mount takes time.
+func (b *builder) newCache(p resolvedPath, group string, entries []Entry) []mount.Mount {
+	at := Covering(entries, p.path)
+	_, denied := b.denied(p.path)
+	reaches := b.set.Network.Mode == "proxy" || b.set.Network.Mode == "host"
+	switch {
+	case !reaches && !slices.Contains(computed, filepath.Base(p.path)):
+	case denied || at.Access == ReadWrite:
+	case at.Access != Private || at.Path != b.home && !mount.Within(at.Path, b.home):
+		b.note(p.path, "no cache: create it, and later runs see what is added to it")
+	case b.showsState(p.path) || b.declarable(p, grantWrite, "cache") != nil || len(b.denials([]rule{{p, grantRead, "cache"}})) > 0:
+	default:
+		return []mount.Mount{b.overCache(p.path, group)}
+	}
+	return nil
 }
 
 // denied reports whether read access to a path is denied by a rule that no deeper grant

@@ -131,6 +131,8 @@ func mountText(m mount.Mount) string {
 		return "-> " + m.Source
 	case m.Kind == mount.Link:
 		return "-> " + m.Source + ", a private copy"
+	case m.Kind == mount.Overlay && m.Source == "":
+		return "copy-on-write over an empty directory"
 	case m.Kind == mount.Overlay:
 		return "copy-on-write over " + m.Source
 	case m.Writable:

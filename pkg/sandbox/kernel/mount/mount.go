@@ -37,7 +37,7 @@ const (
 	Devpts   Kind = "devpts"   // its own pseudo-terminal instance
 	Mask     Kind = "mask"     // an empty file or directory of mode 000: opening it yields EACCES
 	Symlink  Kind = "symlink"  // a symbolic link to Source
-	Overlay  Kind = "overlay"  // Source below, Upper above (with Work beside it): copy-on-write
+	Overlay  Kind = "overlay"  // Source ("": an empty directory) below, Upper above (with Work beside it): copy-on-write
 	MaskOpen Kind = "masktree" // a Mask with deeper mounts in it: it can be traversed, not read
 	BareProc Kind = "bareproc" // a substitute for proc(5) if the kernel refuses it
 	Text     Kind = "text"     // a separate file that contains Text

@@ -48,7 +48,7 @@ var overlayErrnos = []syscall.Errno{syscall.EPERM, syscall.EINVAL, syscall.ENODE
 func (b *builder) overlay(m *Mount) {
 	tree := b.slots.New()
 	b.Trees[m.Target] = tree
-	b.add(b.openAt(m.Source, m.Source, b.lowerFD)...)
+	b.add(b.lower(m)...)
 	if m.Upper != "" {
 		ways := append(b.openAt(m.Upper, m.Target, b.upperFD), b.openAt(m.Work, m.Target, b.workFD)...)
 		b.tryOverlay(m, tree, append(ways, b.overlaySteps(m, tree)...))
@@ -59,6 +59,16 @@ func (b *builder) overlay(m *Mount) {
 	scratch = append(scratch, b.openAt(name+"/work", m.Target, b.workFD)...)
 	b.tryOverlay(m, tree, append(scratch, b.overlaySteps(m, tree)...))
 	b.lowerAlone(m, tree)
+}
+
+// lower opens the lower directory: the host's, or an empty one on the root's tmpfs, which is the
+// command's alone.
+func (b *builder) lower(m *Mount) []steps.Step {
+	if m.Source != "" {
+		return b.openAt(m.Source, m.Source, b.lowerFD)
+	}
+	name := ".lower" + strconv.Itoa(len(b.Trees))
+	return append([]steps.Step{mkdir(name, 0o755, m.Target)}, b.openAt(name, m.Target, b.lowerFD)...)
 }
 
 // Ways returns how many ways to make an overlay are tried before only the lower
@@ -112,7 +122,7 @@ func (b *builder) overlaySteps(m *Mount, tree steps.Slot) []steps.Step {
 	}
 }
 
-// lowerAlone mounts only the lower directory, which always works. The slot of
+// lowerAlone mounts only the lower directory, which always works. The host's is read-only. The slot of
 // the tree is set by the last step alone: if the first one set it, the steps
 // after it would be skipped.
 func (b *builder) lowerAlone(m *Mount, tree steps.Slot) {
@@ -120,7 +130,7 @@ func (b *builder) lowerAlone(m *Mount, tree steps.Slot) {
 	clone := into(step("open_tree", unix.SYS_OPEN_TREE, m.Source, steps.Int(b.lowerFD), steps.Str(""),
 		steps.Int(unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)), low)
 	closed := *m
-	closed.Writable = false
+	closed.Writable = m.Source == ""
 	take := into(step("fcntl", unix.SYS_FCNTL, m.Target, steps.From(low), steps.Int(unix.F_DUPFD_CLOEXEC), steps.Int(0)), tree)
 	for _, s := range []steps.Step{clone, setAttr(low, attributes(&closed), m.Target), take} {
 		s.Unless = tree
