@@ -70,7 +70,7 @@ type indexReader struct {
 	version uint32
 	name    []byte // name of the previous entry; version 4 omits the common prefix
 	links   []string
-	all     *[]indexEntry     // every entry is added here, unless nil
+	all     *[]indexEntry   // every entry is added here, unless nil
 	only    map[string]bool // restricts the entries to those with these names; nil is all
 }
 
