@@ -261,7 +261,7 @@ func TestSessionStatuses(t *testing.T) {
 		"a shell":        {[]string{"shell", "--session", "w", "--plain-git", "-c", "exit 3"}, 3, ""},
 		"same flags":     {[]string{"run", "--session", "w", "--net", "loopback", "--env", "A=b", "--", "sh", "-c", "test $A = b"}, 0, ""},
 		"too many words": {[]string{"run", "--session", "w", "--", "true", strings.Repeat("x", 100_000), strings.Repeat("y", 100_000)}, 0, ""},
-		"no such one":    {[]string{"session", "end", "x"}, 1, "is not running"},
+		"no such one":    {[]string{"session", "end", "x"}, 125, "is not running"},
 		"plan unbound":   {[]string{"session", "start", "--name", "y", "--plain-git", "--rw", "/proc"}, 125, "hint"},
 	} {
 		out, errs, status := l.does("", c.args...)

@@ -18,12 +18,15 @@ import (
 func (w *workspace) deep(levels int) int {
 	w.t.Helper()
 	fd, err := unix.Open(w.dir, unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	for range levels {
 		name := strings.Repeat("p", 250)
-		next := -1
-		if err = unix.Mkdirat(fd, name, 0o755); err == nil {
-			next, err = unix.Openat(fd, name, unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err := unix.Mkdirat(fd, name, 0o755); err != nil {
+			w.t.Fatal(err)
 		}
+		next, err := unix.Openat(fd, name, unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			w.t.Fatal(err)
 		}
