@@ -183,14 +183,18 @@ func (t Tree) Entries(path string) (list []fs.DirEntry, err error) {
 func (t Tree) Scan(root string, o treescan.Options) (*treescan.Tree, error) {
 	tree := &treescan.Tree{Root: root}
 	dirs := map[string]*treescan.Dir{root: treescan.NewDir(root)}
+	var at func(dir string) *treescan.Dir
+	at = func(dir string) *treescan.Dir {
+		if dirs[dir] == nil {
+			dirs[dir] = at(filepath.Dir(dir)).Sub(filepath.Base(dir)) // its parent may be a file or a link now: see put
+		}
+		return dirs[dir]
+	}
 	for _, dir := range t.Paths() {
 		if !t[dir].IsDir() || !mount.Within(dir, root) || t.skipped(dir, root, o.Skip) {
 			continue
 		}
-		if dir != root {
-			dirs[dir] = dirs[filepath.Dir(dir)].Sub(filepath.Base(dir))
-		}
-		place := treescan.Place{Dir: dirs[dir]}
+		place := treescan.Place{Dir: at(dir)}
 		entries, err := t.Entries(dir)
 		if err != nil {
 			tree.Unreadable = append(tree.Unreadable, treescan.Unreadable{Dir: place.Dir, Err: err})
