@@ -109,7 +109,10 @@ func hyphened(field string) string {
 // keptInOuter are the capabilities that hold without a boundary of the command's own, that follow
 // from others, or that say what a command may use of what is there: a cache or git's directory that
 // is not there is not there for it either.
-var keptInOuter = slices.Concat([]string{"env.pass", "env.set", "cache_paths", "git", "seccomp_profile"}, slices.DeleteFunc(slices.Clone(unapart), func(name string) bool { return name == "cpu_quota_percent" }))
+var keptInOuter = []string{
+	"env.pass", "env.set", "cache_paths", "git", "seccomp_profile", "sandbox_profile", "tags", "requires_network", "requires_git", "requires_env", "granted_by",
+	"enforce", "timeout_seconds", "memory_mb", "pids", "open_files", "output_bytes", // enforce: see inOuter
+}
 
 // outerHas refuses a capability beyond the profile that this process does not have, or a
 // restriction beyond it that this process is not under. A capability of which nothing is known is
