@@ -122,6 +122,8 @@ func (b *builder) newCache(p resolvedPath, group string, entries []Entry) []moun
 	switch {
 	case !reaches && !slices.Contains(computed, filepath.Base(p.path)):
 	case denied || at.Access == ReadWrite:
+	case !mount.Within(b.own, filepath.Join(b.spec.Workspace, ".git")) && !b.exists(b.own): // what is added would be a new directory in the work tree
+		b.note(p.path, "no cache: create it, and later runs see what is added to it")
 	case at.Access != Private || at.Path != b.home && !mount.Within(at.Path, b.home):
 		b.note(p.path, "no cache: create it, and later runs see what is added to it")
 	case b.showsState(p.path) || b.declarable(p, grantWrite, "cache") != nil || len(b.denials([]rule{{p, grantRead, "cache"}})) > 0:
