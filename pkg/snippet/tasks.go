@@ -38,8 +38,8 @@ func Commands(kind TaskFile, file string, goals []string, vars map[string]string
 	file = strings.ReplaceAll(file, "\\\n", " ")
 	switch kind {
 	case Makes:
-		for name, value := range makeVariables {
-			t.vars[name] = value
+		for _, v := range makeVariables {
+			t.vars[v[0]] = v[1]
 		}
 		t.makes(file)
 	case Just:
@@ -55,8 +55,8 @@ func Commands(kind TaskFile, file string, goals []string, vars map[string]string
 	return t.run(kind, goals)
 }
 
-// makeVariables are variables that make knows without a definition.
-var makeVariables = map[string]string{"HOME": "~", "MAKE": "make", "RM": "rm -f", "CC": "cc", "CXX": "c++", "AR": "ar", "LD": "ld", "SHELL": "/bin/sh", "CURDIR": "."}
+// makeVariables are variables that make knows without a definition, and their values.
+var makeVariables = [...][2]string{{"HOME", "~"}, {"MAKE", "make"}, {"RM", "rm -f"}, {"CC", "cc"}, {"CXX", "c++"}, {"AR", "ar"}, {"LD", "ld"}, {"SHELL", "/bin/sh"}, {"CURDIR", "."}}
 
 func (t *tasks) add(name string, needs []string) {
 	if _, known := t.code[name]; !known {
