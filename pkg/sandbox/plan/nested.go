@@ -162,7 +162,7 @@ func (n *nested) collect(p treescan.Place) {
 	}
 	for _, e := range p.Entries {
 		switch {
-		case isOwn(p.Dir.Base()+"/"+e.Name) && e.Type == fs.ModeDir:
+		case isOwn("/"+p.Dir.Base()+"/"+e.Name) && e.Type == fs.ModeDir:
 			add(e.Name, ownDirectory)
 		case slices.Contains(protectedNames.Get(), e.Name):
 			add(e.Name, settingsFile)
