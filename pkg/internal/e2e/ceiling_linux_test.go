@@ -155,7 +155,7 @@ func TestCeiling(t *testing.T) {
 		"PATH, within":                   {"PATH=~/given/s/bin:$PATH ethos-sandbox run -- tool", 0, "hush"},
 		"HOME in what is denied":         {"echo hush >~/closed/.gitconfig; H=~/closed; HOME=$H ethos-sandbox run -- cat $H/.gitconfig", 1, "No such file"},
 		"a grant, denied":                {"ethos-facts --grant read=$HOME/closed/s -c \"cat $HOME/closed/s/x\" | ethos-decide | ethos-sandbox", 1, "No such file"},
-		"session publish":                {"ethos-sandbox session start --name p && ethos-sandbox session publish p 18098:8080; s=$?; ethos-sandbox session end p; exit $s", 1, "/etc/ethos limits the network"},
+		"session publish":                {"ethos-sandbox session start --name p && ethos-sandbox session publish p 18098:8080; s=$?; ethos-sandbox session end p; exit $s", 125, "/etc/ethos limits the network"},
 		"--timeout in a session":         {"ethos-sandbox run --session auto:t --timeout 2m -- true; s=$?; ethos-sandbox run --session t --timeout 50s -- echo within; ethos-sandbox session end t; exit $s", 125, "within"},
 		"a clone":                        {"export HOME=$PWD/h; mkdir h; git init -q r; cd r; git config user.name n; git config user.email e; git commit -q --allow-empty -m a; ethos-sandbox workspace create --git c && ethos-sandbox workspace run c -- git commit -q --allow-empty -m b && ethos-sandbox workspace merge c && git log --oneline", 0, " b\n"},
 		"a worker":                       {`echo '{"id":"1","op":"list","path":"."}' | ethos-sandbox worker`, 0, `"id":"1"`},
