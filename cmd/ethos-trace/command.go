@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -99,6 +100,17 @@ func (f storeFlag) open(sys *cli.System) (*trace.Store, error) {
 		return nil, cli.Errorf(cli.BadInput, "pipe records through ethos-trace first, or name the store with --store", "%w", err)
 	}
 	return s, nil
+}
+
+// output returns the path of a file that is written. In the current directory it stays relative, so
+// that pkg/outfile takes no link on the way to that directory for one in the work space.
+func output(dir, path string) string {
+	here, err := os.Stat(".")
+	there, fault := os.Stat(dir)
+	if err == nil && fault == nil && os.SameFile(here, there) {
+		return path
+	}
+	return absolute(dir, path)
 }
 
 func absolute(dir, path string) string {

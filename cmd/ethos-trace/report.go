@@ -191,9 +191,10 @@ func (p *pipe) writeSARIF(c *reportCmd, sys *cli.System) error {
 		_, err := p.sarif.WriteTo(out)
 		return err
 	}
-	err := outfile.MakeParents(c.Sarif)
+	to := output(sys.Dir, c.Sarif)
+	err := outfile.MakeParents(to)
 	if err == nil {
-		err = outfile.Replace(c.Sarif, func(f io.Writer) error {
+		err = outfile.Replace(to, func(f io.Writer) error {
 			if toStdout {
 				f = io.MultiWriter(f, out)
 			}
