@@ -40,6 +40,7 @@ func TestAgentsInstalled(t *testing.T) {
 		if o := s.shell("ethos-decide hook status " + a.name).mustSucceed(t); !strings.Contains(o.stdout, "guarded, confined, recorded by ") || !strings.Contains(o.stdout, "asked last ") {
 			t.Errorf("after: %v", o)
 		}
+		s.shell("ethos-sandbox session end --all").mustSucceed(t) // OpenCode does not say that its session has ended
 		s.shell("ethos-decide hook remove " + a.name + scope + " --yes").mustSucceed(t)
 		if a.name == "opencode" {
 			return // without the plug-in there is no opencode.json of the recipe to merge the provider into
