@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bufio"
 	"context"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,14 +22,7 @@ func repository(t *testing.T, text string) Spec {
 	t.Helper()
 	probetest.Need(t, "command:git")
 	spec := script(t, text)
-	t.Cleanup(func() { // a killed run leaves directories of overlays that only root can search
-		_ = filepath.WalkDir(spec.Workspace, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.IsDir() {
-				_ = os.Chmod(path, 0o700)
-			}
-			return nil
-		})
-	})
+	probetest.Removable(t, spec.Workspace)
 	for _, args := range [][]string{{"init", "-q", "--template=", "-b", "main"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first"}} {
 		git := exec.Command("git", args...)
 		git.Dir, git.Env = spec.Workspace, spec.Environ

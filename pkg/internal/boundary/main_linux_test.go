@@ -3,13 +3,13 @@ package boundary
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
 
+	"ethos/pkg/internal/probetest"
 	"ethos/pkg/internal/released"
 	"ethos/pkg/shorttest"
 )
@@ -65,15 +65,7 @@ func space(t *testing.T) string {
 	if err := errors.Join(os.Mkdir(dir, 0o755), os.Mkdir(filepath.Join(base, "home"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	// A killed run leaves directories of overlays that only root can search.
-	t.Cleanup(func() {
-		_ = filepath.WalkDir(base, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.IsDir() {
-				_ = os.Chmod(path, 0o700)
-			}
-			return nil
-		})
-	})
+	probetest.Removable(t, base)
 	return dir
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ethos/pkg/internal/probetest"
 	"ethos/pkg/record"
 )
 
@@ -31,6 +32,7 @@ func program(t *testing.T, args ...string) string {
 func inSession(t *testing.T, name string) (supervisor int, run func(flags []string, argv ...string) ended) {
 	t.Helper()
 	work := t.TempDir()
+	probetest.Removable(t, work)
 	start := exec.Command("ethos-sandbox", "session", "start", "--name", name, "--plain-git", "--memory", "512M", "--pids", "100", "--ro", self(t))
 	start.Dir = work
 	if out, err := start.CombinedOutput(); err != nil {
