@@ -126,6 +126,29 @@ func TestMarks(t *testing.T) {
 	}
 }
 
+// TestBelowDev: /dev/shm is a place for files like any other.
+func TestBelowDev(t *testing.T) {
+	shared, err := os.MkdirTemp("/dev/shm", "outfile-")
+	if errors.Is(err, fs.ErrNotExist) {
+		shared, err = t.TempDir(), nil
+	}
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(shared) })
+	must(t, os.WriteFile(filepath.Join(shared, "victim"), []byte("old\n"), 0o644), os.Symlink("victim", filepath.Join(shared, "link")))
+	for name, way := range ways {
+		var link *LinkError
+		if err := way(filepath.Join(shared, "link")); !errors.As(err, &link) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := way(filepath.Join(shared, name)); err != nil || content(t, filepath.Join(shared, name)) != "new\n" {
+			t.Errorf("%s: a new file: %v", name, err)
+		}
+	}
+	if got := content(t, filepath.Join(shared, "victim")); got != "old\n" {
+		t.Errorf("the victim has %q", got)
+	}
+}
+
 // TestForged: whatever a command does at the name, the writer's text is there in
 // the end, alone.
 func TestForged(t *testing.T) {

@@ -202,7 +202,9 @@ func inWorkSpace(dir string) bool {
 	}
 }
 
-// special reports whether a link is one that the system makes.
+// special reports whether the links in a directory are those that the system
+// makes: /dev/stdout, /proc/self/fd/3. Other directories below /dev hold files of
+// users.
 func special(dir string) bool {
-	return dir == "/dev" || strings.HasPrefix(dir, "/dev/") || dir == "/proc" || strings.HasPrefix(dir, "/proc/")
+	return dir == "/dev" || dir == "/proc" || strings.HasPrefix(dir, "/proc/")
 }
