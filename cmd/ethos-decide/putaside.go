@@ -15,6 +15,7 @@ import (
 	"ethos/pkg/cli"
 	"ethos/pkg/decide"
 	"ethos/pkg/printable"
+	"ethos/pkg/protected"
 	"ethos/pkg/timerslack"
 	"ethos/pkg/trace"
 )
@@ -62,13 +63,8 @@ func sessionAt(ctx context.Context, sys *cli.System, path string) string {
 	return ""
 }
 
-// Where a boundary keeps what it has put aside: beside it, or in its own directory of the work
-// space.
-const (
-	asideBeside = ".ethos-quarantine-"
-	asideDir    = ".coding-ethos/quarantine"
-	asideEnding = ".quarantined"
-)
+// asideDir is the directory of a work space in which a boundary keeps what it has put aside.
+const asideDir = ".coding-ethos/" + protected.AsideFolder
 
 // putAside returns where a boundary keeps a file of a work space that is not there, or "".
 func putAside(space, file string) string {
@@ -79,7 +75,7 @@ func putAside(space, file string) string {
 	kept := ""
 	entries, _ := os.ReadDir(dir) // a directory that cannot be read has nothing to show
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), name+asideBeside) {
+		if strings.HasPrefix(e.Name(), name+protected.AsideSuffix) {
 			kept = later(kept, filepath.Join(dir, e.Name()))
 		}
 	}
@@ -91,8 +87,8 @@ func putAside(space, file string) string {
 	for _, run := range runs {
 		there, _ := os.ReadDir(filepath.Join(space, asideDir, run.Name(), filepath.Dir(rel)))
 		for _, e := range there {
-			number, ours := strings.CutPrefix(strings.TrimSuffix(e.Name(), asideEnding), name) // a second one has a number
-			if ours && strings.HasSuffix(e.Name(), asideEnding) && strings.Trim(number, ".0123456789") == "" {
+			number, ours := strings.CutPrefix(strings.TrimSuffix(e.Name(), protected.AsideEnding), name) // a second one has a number
+			if ours && strings.HasSuffix(e.Name(), protected.AsideEnding) && strings.Trim(number, ".0123456789") == "" {
 				kept = later(kept, filepath.Join(space, asideDir, run.Name(), filepath.Dir(rel), e.Name()))
 			}
 		}

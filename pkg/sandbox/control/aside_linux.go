@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/protected"
 	"ethos/pkg/random"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/steps"
@@ -28,10 +29,6 @@ type asideName struct {
 	// [quarantine.Finding].
 	programs []string
 }
-
-// asideSuffix is appended to the names of quarantined files. Random digits follow it, so
-// that the command cannot have used up the names.
-const asideSuffix = ".ethos-quarantine-"
 
 func randomDigits() string {
 	var b [4]byte
@@ -79,7 +76,7 @@ func (d *protectedDir) putAside(name string) (kept string, err error) {
 		return "", err
 	}
 	defer unix.Close(parent)
-	kept = name + asideSuffix + randomDigits()
+	kept = name + protected.AsideSuffix + randomDigits()
 	return filepath.Join(d.Dir, kept), renameIn(parent, filepath.Base(name), filepath.Base(kept))
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"ethos/pkg/protected"
 	"ethos/pkg/sandbox/kernel/cgroup"
 	"ethos/pkg/sandbox/kernel/landlock"
 	"ethos/pkg/sandbox/kernel/limits"
@@ -140,7 +141,7 @@ func (m FixedMachine) placeholders(c *placeholders) {
 }
 
 func (m FixedMachine) names(c *protectedPaths) {
-	c.suffix = asideSuffix + "00000000"
+	c.suffix = protected.AsideSuffix + "00000000"
 	for _, dir := range c.Plan.ProtectedNames {
 		d := protectedDir{ProtectedNames: dir, were: map[string]*os.File{}}
 		for _, name := range dir.Names {

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/protected"
 	"ethos/pkg/record"
 	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
@@ -72,7 +73,7 @@ type protectedDir struct {
 const insists = 64
 
 func newProtectedPaths(j *Job) *protectedPaths {
-	return &protectedPaths{Job: j, events: -1, suffix: asideSuffix + randomDigits()}
+	return &protectedPaths{Job: j, events: -1, suffix: protected.AsideSuffix + randomDigits()}
 }
 
 // Prepare records what exists.

@@ -13,8 +13,8 @@ import (
 var passedEnv = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "COLORTERM", "NO_COLOR", "TZ", "TMPDIR", "SUDO_UID"}
 
 // toolEnv are further variables that every command gets: where tools keep their files, what
-// they build for, and how they print. None of them makes a program load code, run another
-// program or trust another host. Variables that name a compiler, its flags or a registry
+// they build for, who commits, and how they print. None of them makes a program load code,
+// run another program or trust another host. Variables that name a compiler, its flags or a registry
 // are not included.
 var toolEnv = []string{
 	"GOPATH", "GOMODCACHE", "GOCACHE", "GOLANGCI_LINT_CACHE", "STATICCHECK_CACHE", "GOTOOLCHAIN", "GOOS", "GOARCH", "GOAMD64", "GOARM", "GOARM64", "GO386", "GOWASM", "CGO_ENABLED", "GO111MODULE", "GOWORK",

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ethos/pkg/protected"
 	"ethos/pkg/random"
 )
 
@@ -27,12 +28,9 @@ type store struct {
 	err  error
 }
 
-// The names in the store. Nothing in the store keeps its effect: a directory
+// suffix is of all names in the store. Nothing there keeps its effect: a directory
 // with that name is not a git directory, and no program is executable.
-const (
-	folder = "quarantine"
-	suffix = ".quarantined"
-)
+const suffix = protected.AsideEnding
 
 // aside takes something out of effect. If it cannot be moved to the store,
 // aside tries to rename it in its place.
@@ -313,7 +311,7 @@ func (s *Session) makeStore(t *tree) (int, string, error) {
 	}
 	defer unix.Close(kept)
 	ignore(kept)
-	all, err := ownDirectory(kept, folder)
+	all, err := ownDirectory(kept, protected.AsideFolder)
 	if err != nil {
 		return -1, "", err
 	}
@@ -328,7 +326,7 @@ func (s *Session) makeStore(t *tree) (int, string, error) {
 		return -1, "", err
 	}
 	fd, err := openBeneath(all, name, unix.O_PATH|unix.O_DIRECTORY)
-	return fd, join(join(join(t.path, s.scope.Kept), folder), name), err
+	return fd, join(join(join(t.path, s.scope.Kept), protected.AsideFolder), name), err
 }
 
 // ownDirectory opens a directory that the caller owns, and creates it if
