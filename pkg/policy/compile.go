@@ -11,6 +11,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/decls"
 	"github.com/google/cel-go/common/types"
 
 	"ethos/pkg/nearest"
@@ -51,7 +52,7 @@ func (f *file) rule(w *written) *rule {
 	}
 	checked, mistakes := compile(w.When)
 	for _, m := range mistakes {
-		line, column := f.locate(w.given["when"], m.offset)
+		line, column := f.locateIn(w, m.offset)
 		f.faultAt(line, column, "policy %q: when: %s", w.ID, m.message)
 	}
 	if len(mistakes) > 0 {
@@ -88,6 +89,21 @@ func meant(env *cel.Env, message, text string) string {
 		message += "; did you mean " + name + "?"
 	}
 	return message
+}
+
+// taken reports whether a name cannot be that of a macro or of its parameter, because it means
+// something in an expression.
+func taken(name string) bool {
+	env, err := environment()
+	if err != nil {
+		return true
+	}
+	if parsed, issues := env.Parse(name); issues.Err() != nil || parsed.NativeRep().Expr().Kind() != ast.IdentKind {
+		return true // a reserved word
+	}
+	return env.HasFunction(name) ||
+		slices.ContainsFunc(env.Variables(), func(v *decls.VariableDecl) bool { return v.Name() == name }) ||
+		slices.ContainsFunc(env.Macros(), func(m cel.Macro) bool { return m.Function() == name })
 }
 
 // isNamePart reports whether a character can be part of the name of a variable or a field.

@@ -11,12 +11,6 @@ import (
 	"github.com/google/cel-go/ext"
 )
 
-// Limits for the text and the tree of an expression, because a policy file is untrusted input.
-const (
-	maxExpression = 16 << 10 // bytes
-	maxDepth      = 64       // nesting of the tree
-)
-
 // vocabulary is the set of names that an expression can use: the variables, typed from the structs
 // of a record.
 type vocabulary struct{ *schema }

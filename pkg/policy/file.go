@@ -44,6 +44,7 @@ type file struct {
 	widens          []string // what it weakens, or would weaken if trusted
 	packs           []string
 	principles      []writtenPrinciple
+	macros          []*macro
 	policies        []*written
 	proofs          []needs.Rule
 	last            []needs.Rule // those of the content that a person has accepted, if it differs
@@ -57,8 +58,9 @@ type writtenPrinciple struct {
 // written is a policy as given in a file: which keys are present, and where.
 type written struct {
 	Policy
-	at    *yaml.Node
-	given map[string]*yaml.Node
+	at       *yaml.Node
+	given    map[string]*yaml.Node
+	expanded []token // of When, if the file has macros
 }
 
 // policyKeys are the keys of a policy, in the order of their documentation.
@@ -72,6 +74,7 @@ func readFile(s Source) *file {
 		return f
 	}
 	d.mapping(root, "the file", f.keys()...)
+	f.expandMacros()
 	if s.Last != nil {
 		f.accepted(s)
 	}
@@ -96,6 +99,7 @@ func (f *file) keys() []key {
 		{"version", true, f.readVersion},
 		{"packs", false, f.readPacks},
 		{"principles", false, f.list("principles", f.readPrinciple)},
+		{"macros", false, f.list("macros", f.readMacro)},
 		{"policies", false, f.list("policies", f.readPolicy)},
 		{"proofs", false, f.list("proofs", f.readProof)},
 	}

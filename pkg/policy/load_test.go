@@ -149,6 +149,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(head + entry)
 	f.Add("version: 1\npolicies: [{id: a, when: \"x\"}]")
 	f.Add("version: 1\npolicies:\n  - {id: git.hook_bypass, effect: allow}")
+	f.Add(macros + head[len("version: 1\n"):] + strings.Replace(entry, `runs(shell, "make")`, `shell.commands.exists(c, named(c, "make"))`, 1))
 	f.Fuzz(func(t *testing.T, text string) {
 		set, err := Load(Options{Sources: []Source{{Name: "f.yml", Text: []byte(text), Trusted: true}}})
 		if (set == nil) == (err == nil) {

@@ -21,3 +21,8 @@ func newActivation(*Input) *activation { return nil }
 func (f *file) rule(*written) *rule {
 	panic(ErrNeedsCEL)
 }
+
+// taken panics with [ErrNeedsCEL].
+func taken(string) bool {
+	panic(ErrNeedsCEL)
+}

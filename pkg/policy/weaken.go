@@ -13,8 +13,8 @@ import (
 // policyKeys; a missing key counts as one that can.
 //
 // Nothing else in a policy file weakens. Packs, principles and new policies are added to those that
-// decide, and the strictest match counts. Required proofs are added to those that the accepted
-// content required.
+// decide, and the strictest match counts. A macro is only in expressions of its file, and counts as
+// part of them. Required proofs are added to those that the accepted content required.
 var amendable = lazy.Value[map[string]func(w *written, old *Policy) bool]{Make: func() map[string]func(w *written, old *Policy) bool {
 	return map[string]func(w *written, old *Policy) bool{
 		"id":        nil,
