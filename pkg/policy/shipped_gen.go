@@ -25,7 +25,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 4, Column: 5,
+			File:      "pack:core/code.yaml", Line: 55, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -179,7 +179,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Code would be decoded and run in one step, so that nobody can read it.",
 			Remedy:    "Write the code out in the clear, in a file or as an argument.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 68, Column: 5,
+			File:      "pack:core/code.yaml", Line: 119, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -244,7 +244,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This runs what was written while an agent's command could reach the network, and no person has looked at it since: {origins}.",
 			Remedy:    "A person reads it and accepts it with `ethos-decide trust {executed}`; `ethos-trace show` with the id shows the command that wrote it.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 95, Column: 5,
+			File:      "pack:core/code.yaml", Line: 146, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 23 /* files */},
@@ -259,11 +259,11 @@ var shippedPolicies = []shippedPolicy{
 			ID: "code.opaque", Pack: "core", Principle: "readable-intent", Effect: "ask",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"plan", "verify", "safe"},
-			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || (glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path) || names([\"~/.*/bin/*\"], c.path)) && !under(c.path, action.workspace))\n      && (c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"micromamba\", \"docker-machine\", \"rustup\", \"luarocks\", \"pixi\", \"atuin\", \"thefuck\", \"tput\", \"resize\", \"dbus-launch\", \"volta\", \"proto\", \"plenv\", \"phpenv\", \"swiftenv\", \"poetry\", \"pdm\"]\n        || size(c.argv) > 1 && c.argv[1] in [\"completion\", \"completions\", \"generate-shell-completion\", \"gen-completions\", \"shellenv\", \"shell-init\", \"shell-hook\"]\n          && !(c.name in [\"make\", \"gmake\", \"just\", \"task\", \"rake\", \"npm\", \"pnpm\", \"yarn\", \"npx\", \"bun\", \"git\", \"ethos-git\", \"cat\", \"tac\", \"head\", \"tail\", \"echo\", \"printf\"]) && c.code == \"\" && !c.opaque && shell.reads.all(r, r.by != c.name && r.by != \"redirect\") && shell.writes.all(w, w.by != c.name))))",
+			When:      "(shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n  && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"])) || (c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"]))))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, (\"command_substitution\" in c.within)) && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || !under(c.path, action.workspace)\n  && (glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path) || names([\"~/.*/bin/*\"], c.path))) && (c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\",\n  \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"micromamba\", \"docker-machine\", \"rustup\", \"luarocks\", \"pixi\", \"atuin\", \"thefuck\", \"tput\", \"resize\", \"dbus-launch\", \"volta\", \"proto\", \"plenv\", \"phpenv\", \"swiftenv\", \"poetry\", \"pdm\"]\n|| size(c.argv) > 1 && c.argv[1] in [\"completion\", \"completions\", \"generate-shell-completion\", \"gen-completions\", \"shellenv\", \"shell-init\", \"shell-hook\"]\n  && !(c.name in [\"make\", \"gmake\", \"just\", \"task\", \"rake\", \"npm\", \"pnpm\", \"yarn\", \"npx\", \"bun\", \"git\", \"ethos-git\", \"cat\", \"tac\", \"head\", \"tail\", \"echo\", \"printf\"])\n  && c.code == \"\" && !c.opaque && shell.reads.all(r, r.by != c.name && r.by != \"redirect\") && shell.writes.all(w, w.by != c.name)))))",
 			Message:   "A shell would run text that is made while it runs, so that it cannot be judged before.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 114, Column: 5,
+			File:      "pack:core/code.yaml", Line: 165, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -308,7 +308,7 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "shell"},
-		digest: "73d750f8984d3453cd0bea24dc85205bdb2b741a9327193f41dda8efdfb534b6",
+		digest: "c4e9bc5c2ab69a5a377d5e93468e2045938db57f07b57c95a9ee23d45c13148b",
 		from:   8255, to: 13141,
 	},
 	{
@@ -316,11 +316,11 @@ var shippedPolicies = []shippedPolicy{
 			ID: "code.opaque_unattended", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"auto"},
-			When:      "shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n    && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"]))\n      || c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"])))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, \"command_substitution\" in c.within)\n    && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || (glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path) || names([\"~/.*/bin/*\"], c.path)) && !under(c.path, action.workspace))\n      && (c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\", \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"micromamba\", \"docker-machine\", \"rustup\", \"luarocks\", \"pixi\", \"atuin\", \"thefuck\", \"tput\", \"resize\", \"dbus-launch\", \"volta\", \"proto\", \"plenv\", \"phpenv\", \"swiftenv\", \"poetry\", \"pdm\"]\n        || size(c.argv) > 1 && c.argv[1] in [\"completion\", \"completions\", \"generate-shell-completion\", \"gen-completions\", \"shellenv\", \"shell-init\", \"shell-hook\"]\n          && !(c.name in [\"make\", \"gmake\", \"just\", \"task\", \"rake\", \"npm\", \"pnpm\", \"yarn\", \"npx\", \"bun\", \"git\", \"ethos-git\", \"cat\", \"tac\", \"head\", \"tail\", \"echo\", \"printf\"]) && c.code == \"\" && !c.opaque && shell.reads.all(r, r.by != c.name && r.by != \"redirect\") && shell.writes.all(w, w.by != c.name))))",
+			When:      "(shell.commands.exists(c, c.opaque && c.code == \"\" && c.name in [\"bash\", \"sh\", \"zsh\", \"dash\", \"ksh\", \"eval\", \"source\", \".\"]\n  && (c.piped_from.exists(p, !(p in [\"cat\", \"echo\", \"printf\", \"sed\", \"awk\", \"grep\", \"envsubst\", \"tee\", \"head\", \"tail\"])) || (c.piped_from.exists(p, p in [\"echo\", \"printf\"]) && c.piped_from.exists(p, p in [\"sed\", \"awk\", \"grep\", \"envsubst\", \"head\", \"tail\"]))))\n|| shell.commands.exists(c, c.name == \"eval\" && unresolved(c)) && shell.commands.exists(c, c.opaque)\n  && !(shell.commands.exists(c, (\"command_substitution\" in c.within)) && shell.commands.all(c, !(\"command_substitution\" in c.within) || (c.path == c.name || !under(c.path, action.workspace)\n  && (glob(\"{/bin,/usr/bin,/usr/local/bin,/opt/homebrew/bin,/home/linuxbrew/.linuxbrew/bin}/*\", c.path) || names([\"~/.*/bin/*\"], c.path))) && (c.name in [\"direnv\", \"getopt\", \"register-python-argcomplete\", \"ssh-agent\", \"keychain\", \"pyenv\", \"rbenv\", \"nodenv\", \"goenv\", \"jenv\", \"brew\", \"opam\", \"minikube\", \"fnm\", \"mise\", \"asdf\", \"zoxide\", \"starship\",\n  \"dircolors\", \"lesspipe\", \"conda\", \"mamba\", \"micromamba\", \"docker-machine\", \"rustup\", \"luarocks\", \"pixi\", \"atuin\", \"thefuck\", \"tput\", \"resize\", \"dbus-launch\", \"volta\", \"proto\", \"plenv\", \"phpenv\", \"swiftenv\", \"poetry\", \"pdm\"]\n|| size(c.argv) > 1 && c.argv[1] in [\"completion\", \"completions\", \"generate-shell-completion\", \"gen-completions\", \"shellenv\", \"shell-init\", \"shell-hook\"]\n  && !(c.name in [\"make\", \"gmake\", \"just\", \"task\", \"rake\", \"npm\", \"pnpm\", \"yarn\", \"npx\", \"bun\", \"git\", \"ethos-git\", \"cat\", \"tac\", \"head\", \"tail\", \"echo\", \"printf\"])\n  && c.code == \"\" && !c.opaque && shell.reads.all(r, r.by != c.name && r.by != \"redirect\") && shell.writes.all(w, w.by != c.name)))))",
 			Message:   "A shell would run text that is made while it runs, and in this mode nobody can look at it first.",
 			Remedy:    "Run the commands themselves, or write them to a file and run the file.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 137, Column: 5,
+			File:      "pack:core/code.yaml", Line: 179, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -365,7 +365,7 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "shell"},
-		digest: "031c9ea7d0cd371cc5be3fc0bcf4198875e8e93bb4f35a571ae55c7dd4944940",
+		digest: "11b71c73e28e7247dec465ee6ebfe453a86ce34f343085f21217e7cfa9259196",
 		from:   13141, to: 18027,
 	},
 	{
@@ -376,7 +376,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This connects a shell or a raw socket to another machine.",
 			Remedy:    "Use a named tool for the transfer, such as `curl -d @out.json http://localhost:8080/`, under the network rules.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 160, Column: 5,
+			File:      "pack:core/code.yaml", Line: 193, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: matches, fact: 46 /* PathUse.path */, value: "/dev/{tcp,udp}/**"},
@@ -491,7 +491,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "Code from the network would run without having been read.",
 			Remedy:    "Download it to a file in the work space, read it, and run it in a later step.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 185, Column: 5,
+			File:      "pack:core/code.yaml", Line: 218, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -562,7 +562,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "The name of this program is a pattern, so that only the file system knows what would run.",
 			Remedy:    "Call the program by its name.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 215, Column: 5,
+			File:      "pack:core/code.yaml", Line: 248, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -580,7 +580,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This runs what the agent types into it later, and no hook reports what is typed.",
 			Remedy:    "Give the code in this call, as a file, an option or a here-document (`bash build.sh`, `python3 -c 'print(1)'`), or close the input with `</dev/null`; `ethos-sandbox run -- bash` runs inside a boundary, and with --confine in the agent's hook, which a person sets, every call does.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 228, Column: 5,
+			File:      "pack:core/code.yaml", Line: 261, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: equals, fact: 5 /* Action.interactive */, value: "true"},
@@ -643,7 +643,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "What this runs or opens is decoded while it runs, so that nobody can read it.",
 			Remedy:    "Write the code or the name out in the clear.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 287, Column: 5,
+			File:      "pack:core/code.yaml", Line: 320, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -712,7 +712,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "A tool would start or load a program of the work space in place of one of the system.",
 			Remedy:    "Run that program by itself, for example `./x`, where it can be read, or name a tool of the system, as in `make CC=clang`.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 325, Column: 5,
+			File:      "pack:core/code.yaml", Line: 358, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -745,11 +745,11 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "code.environment_program", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PYTHONSTARTUP\"] && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && [\" \", \"\\\"\\\" \", \"'' \"].exists(e, c.raw.contains(a.name + \"=\" + e)))\n    || a.name == \"PERL5OPT\" && (!a.value.matches(\"^( *-([wWtTX]+|[mM]-?[A-Za-z_][A-Za-z0-9_:]*(=[A-Za-z0-9_,.:/+^*?-]*)?))*$\") || a.value.matches(\"lib=|Inline\") || a.value == \"\" && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && [\" \", \"\\\"\\\" \", \"'' \"].exists(e, c.raw.contains(a.name + \"=\" + e))))\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name == \"NODE_OPTIONS\" && (a.value.matches(\"(^| )(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\")\n      || a.value == \"\" && c.raw.matches(\"NODE_OPTIONS=\\\"[^\\\"]*(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\"))\n    || a.name == \"RUBYOPT\" && a.value.matches(\"(^| )-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])|(^| )-[WwvdTU0-9]*r.* -I|-I.* -[WwvdTU0-9]*r\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.matches(\"^NODE_OPTIONS=(.* )?(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))|^RUBYOPT=(.* )?-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])\"))\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name == \"hash\" && option(c, \"p\", []) || c.name == \"enable\" && option(c, \"f\", [])\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name in [\"kitty\", \"kitten\"] && \"send-text\" in c.argv || c.name == \"wezterm\" && \"send-text\" in c.argv || c.name == \"zellij\" && c.argv.exists(a, a in [\"write\", \"write-chars\"])\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
+			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PYTHONSTARTUP\"] && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && [\" \", \"\\\"\\\" \", \"'' \"].exists(e, c.raw.contains(a.name + \"=\" + e)))\n    || a.name == \"PERL5OPT\" && !(a.value.matches(\"^( *-([wWtTX]+|[mM]-?[A-Za-z_][A-Za-z0-9_:]*(=[A-Za-z0-9_,.:/+^*?-]*)?))*$\") && !a.value.matches(\"lib=|Inline\") && (a.value != \"\" || (a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && [\" \", \"\\\"\\\" \", \"'' \"].exists(e, c.raw.contains(a.name + \"=\" + e)))))\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name == \"NODE_OPTIONS\" && (a.value.matches(\"(^| )(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\") || a.value == \"\" && c.raw.matches(\"NODE_OPTIONS=\\\"[^\\\"]*(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\"))\n    || a.name == \"RUBYOPT\" && a.value.matches(\"(^| )-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])|(^| )-[WwvdTU0-9]*r.* -I|-I.* -[WwvdTU0-9]*r\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, (a.matches(\"^NODE_OPTIONS=(.* )?(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))|^RUBYOPT=(.* )?-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])\")))\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name == \"hash\" && option(c, \"p\", []) || c.name == \"enable\" && option(c, \"f\", [])\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name in [\"kitty\", \"kitten\"] && \"send-text\" in c.argv || c.name == \"wezterm\" && \"send-text\" in c.argv || c.name == \"zellij\" && c.argv.exists(a, a in [\"write\", \"write-chars\"])\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
 			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
 			Remedy:    "Run that program by itself, where it can be read.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 343, Column: 5,
+			File:      "pack:core/code.yaml", Line: 376, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -858,8 +858,8 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "eac8470e33fa1bf0bdbd0ad6c3355a4f1d87403d49f5166b6f8e8b9f6d115d5c",
-		from:   33931, to: 41660,
+		digest: "20ec06a705b3c21b0e341203f21271c0cb6ab1bb15c260021139ab788848291a",
+		from:   33931, to: 41665,
 	},
 	{
 		policy: Policy{
@@ -869,7 +869,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts ethos-sandbox inside ethos-sandbox, where no second boundary can be made.",
 			Remedy:    "Run the command itself, for example `make`; it is inside the boundary already.",
 			Protected: true,
-			File:      "pack:core/code.yaml", Line: 435, Column: 5,
+			File:      "pack:core/code.yaml", Line: 467, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -887,7 +887,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "ethos", "shell"},
 		digest: "9e502ec93e7d70840ac9b64d346c5cee1e1d5a6d2868f01948a81c3a0cc875f0",
-		from:   41660, to: 42523,
+		from:   41665, to: 42528,
 	},
 	{
 		policy: Policy{
@@ -897,7 +897,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This would delete or move away a whole tree such as the home directory, a system directory or the root of the work space{paths}.",
 			Remedy:    "Name the one directory or the files inside the work space that are to go, for example `rm -rf build`.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 4, Column: 5,
+			File:      "pack:core/files.yaml", Line: 33, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -944,7 +944,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "efdde0b3f8fe50acf6cb71ffd669655159487fc9c0779d8fc5d6ae7c657d32c6",
-		from:   42523, to: 46463,
+		from:   42528, to: 46468,
 	},
 	{
 		policy: Policy{
@@ -954,7 +954,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "If the variable is empty, this deletes everything from the root of the file system on{paths}.",
 			Remedy:    "Guard the variable, for example `rm -rf \"${BUILD_DIR:?}/\"`, or name the directory.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 62, Column: 5,
+			File:      "pack:core/files.yaml", Line: 91, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 21 /* Shell.writes */},
@@ -966,7 +966,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "17f5bb408f4c38e100d0180651c2a19a3ef4dce06e4867ec29d2d4b6fa172a3f",
-		from:   46463, to: 47331,
+		from:   46468, to: 47336,
 	},
 	{
 		policy: Policy{
@@ -976,12 +976,12 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This deletes what an input names, and the content of the input is not known.",
 			Remedy:    "Write the names to a file in a call of its own and look at it; `xargs rm < list` is then judged by what the list names.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 77, Column: 5,
+			File:      "pack:core/files.yaml", Line: 106, Column: 5,
 		},
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "unlisted_delete"},
 		reads:  []string{"shell"},
 		digest: "d34c4a3ac27ded8c5201dee035f76ba05f58094ca1930f344e7222f871499bc4",
-		from:   47331, to: 47399,
+		from:   47336, to: 47404,
 	},
 	{
 		policy: Policy{
@@ -991,7 +991,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This would delete the git repository, with every commit that was not pushed{paths}.",
 			Remedy:    "Delete files of the work tree only; a repository that is to go is removed by its owner.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 90, Column: 5,
+			File:      "pack:core/files.yaml", Line: 119, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1014,7 +1014,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "ffa4c629a8d65253104ea6c92d43debfc6e94a8ef2c60a9ff9dab8213e43f141",
-		from:   47399, to: 48760,
+		from:   47404, to: 48765,
 	},
 	{
 		policy: Policy{
@@ -1024,7 +1024,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This would change the owner or the mode of a whole system tree, or lock the owner out of the work space{paths}.",
 			Remedy:    "Change the files of the work space that need it, by name; `chmod -R u+rwX .` changes no program into data.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 116, Column: 5,
+			File:      "pack:core/files.yaml", Line: 145, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1073,7 +1073,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "3ba20710bee1deb87bd58e2e1adf6223a785e85d4b1bd085e715a4012c44a6bb",
-		from:   48760, to: 51774,
+		from:   48765, to: 51779,
 	},
 	{
 		policy: Policy{
@@ -1083,7 +1083,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This rewrites every file below the work space{paths}, those of the git repository among them, which breaks it.",
 			Remedy:    "Change what git tracks, for example `git ls-files -z | xargs -0 sed -i s/a/b/`, or leave `.git` out with `-not -path './.git/*'`.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 137, Column: 5,
+			File:      "pack:core/files.yaml", Line: 166, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1101,17 +1101,17 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5711b045abbbe3d09c39eff8e1c06f7ea9a1f199903cd312d5f9bb4c0b89736c",
-		from:   51774, to: 52593,
+		from:   51779, to: 52598,
 	},
 	{
 		policy: Policy{
 			ID: "disk.write_device", Pack: "core", Principle: "nothing-lost", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.writes.exists(w, glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/,mem,kmem,port}**\", w.path)\n      && !(glob(\"mkfs*\", w.by) && shell.commands.exists(c, c.name == w.by && c.argv.exists(a, a == \"-n\")))\n    || glob(\"/dev/{mapper,disk}/**\", w.path)\n    || w.path in [\"/dev/mem\", \"/dev/kmem\", \"/dev/port\", \"/proc/sysrq-trigger\"])\n|| shell.commands.exists(c, (c.name in [\"mkfs\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"gdisk\", \"cgdisk\", \"sfdisk\", \"parted\", \"fdisk\", \"cfdisk\", \"mkswap\", \"hdparm\", \"partprobe\", \"blockdev\", \"restore\", \"badblocks\", \"tune2fs\", \"resize2fs\", \"e2fsck\", \"fsck\", \"cryptsetup\", \"mdadm\", \"debugfs\", \"xfs_repair\", \"btrfs\", \"testdisk\", \"partclone\", \"ddrescue\", \"kpartx\", \"losetup\", \"grub-install\"]\n    || glob(\"{mkfs,fsck}.*\", c.name))\n  && (unresolved(c) || size(c.argv) > 1 && (c.name in [\"mkfs\", \"mkswap\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"sfdisk\", \"cfdisk\", \"fdisk\", \"parted\", \"hdparm\"] || glob(\"mkfs.*\", c.name))\n      && !((c.argv.exists(a, a.matches(\"[^/]\\\\.(img|raw|qcow2|iso|vhd|vhdx|vmdk|swap|squashfs)$|(^|/)swapfile$\"))\n          || shell.writes.exists(w, w.by == c.name && files.exists(f, f.op == \"write\" && f.path == w.path && f.inside_workspace && (f.exists || f.path.contains(\"/\")) && !f.resolved.startsWith(\"/dev/\"))))\n        && c.argv.all(a, !a.contains(\"/dev/\")) && !(\"cd\" in shell.risks))\n    || c.argv.exists(a, glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/}*\", a) || glob(\"/dev/{mapper,disk}/**\", a)))\n  && !(size(c.argv) > 1 && c.argv[1] in [\"-l\", \"--list\", \"-h\", \"--help\", \"-V\", \"--version\", \"print\", \"-p\", \"--print\", \"-J\", \"--json\", \"-I\", \"-i\", \"-n\", \"-N\", \"--no-act\", \"-d\", \"--dump\", \"-D\", \"--detail\", \"-Q\", \"--query\", \"status\", \"luksDump\", \"isLuks\", \"--getsize64\", \"--getss\", \"--getsz\", \"--report\"] && !(c.name in [\"gdisk\", \"partprobe\", \"restore\", \"dump\"] && c.argv[1] != \"-l\") && size(c.argv) < 4)\n  && !(c.name == \"gdisk\" && c.argv.exists(a, a in [\"-l\", \"-v\"]) || c.name in [\"fdisk\", \"sfdisk\"] && c.argv.exists(a, a in [\"-l\", \"--list\"])\n    || c.name == \"blockdev\" && c.argv.exists(a, a.startsWith(\"--get\")) || c.name == \"parted\" && c.argv[size(c.argv) - 1] == \"print\")\n  && !(c.name == \"mkfs\" || glob(\"mkfs.*\", c.name) ? c.argv.exists(a, a == \"-n\") : false))\n|| shell.commands.exists(c, c.name in [\"lvremove\", \"vgremove\", \"pvremove\", \"lvreduce\", \"vgreduce\"] && size(c.argv) > 1 && !c.argv.exists(a, a in [\"--help\", \"--version\", \"--test\", \"-t\"])) || shell.commands.exists(c, c.name == \"zfs\" && c.argv.exists(a, a in [\"destroy\", \"rollback\"]) && !c.argv.exists(a, a == \"-n\")) || shell.commands.exists(c, c.name in [\"zpool\", \"nvme\", \"diskutil\", \"cryptsetup\"] && c.argv.exists(a,\n    a in [\"destroy\", \"labelclear\", \"format\", \"sanitize\", \"write-zeroes\", \"eraseDisk\", \"eraseVolume\", \"partitionDisk\", \"zeroDisk\", \"secureErase\", \"luksFormat\", \"luksErase\", \"erase\", \"reencrypt\"]))\n|| shell.commands.exists(c, c.name == \"dd\" && c.argv.exists(a, glob(\"of=/dev/{sd,hd,vd,xvd,nvme,mmcblk,disk,rdisk,mem,md}*\", a)))",
+			When:      "shell.writes.exists(w, (glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/,mem,kmem,port}**\", w.path) || glob(\"/dev/{mapper,disk}/**\", w.path)) && !(glob(\"mkfs*\", w.by) && shell.commands.exists(c, c.name == w.by && c.argv.exists(a, a == \"-n\")))\n  || w.path in [\"/dev/mem\", \"/dev/kmem\", \"/dev/port\", \"/proc/sysrq-trigger\"])\n|| shell.commands.exists(c, (c.name in [\"mkfs\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"gdisk\", \"cgdisk\", \"sfdisk\", \"parted\", \"fdisk\", \"cfdisk\", \"mkswap\", \"hdparm\", \"partprobe\", \"blockdev\", \"restore\", \"badblocks\", \"tune2fs\", \"resize2fs\",\n  \"e2fsck\", \"fsck\", \"cryptsetup\", \"mdadm\", \"debugfs\", \"xfs_repair\", \"btrfs\", \"testdisk\", \"partclone\", \"ddrescue\", \"kpartx\", \"losetup\", \"grub-install\"] || glob(\"{mkfs,fsck}.*\", c.name)) && (unresolved(c) || (size(c.argv) > 1 && (c.name in [\"mkfs\", \"mkswap\", \"wipefs\", \"blkdiscard\", \"sgdisk\", \"sfdisk\", \"cfdisk\", \"fdisk\", \"parted\", \"hdparm\"] || glob(\"mkfs.*\", c.name))) && !(c.argv.all(a, !a.contains(\"/dev/\")) && !(\"cd\" in shell.risks)\n  && (c.argv.exists(a, a.matches(\"[^/]\\\\.(img|raw|qcow2|iso|vhd|vhdx|vmdk|swap|squashfs)$|(^|/)swapfile$\"))\n    || shell.writes.exists(w, w.by == c.name && files.exists(f, f.op == \"write\" && f.path == w.path && f.inside_workspace && (f.exists || f.path.contains(\"/\")) && !f.resolved.startsWith(\"/dev/\"))))) || c.argv.exists(a, (glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/,mem,kmem,port}**\", a) || glob(\"/dev/{mapper,disk}/**\", a)))) && !(size(c.argv) > 1 && size(c.argv) < 4 && !(c.name in [\"gdisk\", \"partprobe\", \"restore\", \"dump\"] && c.argv[1] != \"-l\")\n  && c.argv[1] in [\"-l\", \"--list\", \"-h\", \"--help\", \"-V\", \"--version\", \"print\", \"-p\", \"--print\", \"-J\", \"--json\", \"-I\", \"-i\", \"-n\", \"-N\", \"--no-act\", \"-d\", \"--dump\", \"-D\", \"--detail\", \"-Q\", \"--query\", \"status\",\n    \"luksDump\", \"isLuks\", \"--getsize64\", \"--getss\", \"--getsz\", \"--report\"]\n|| c.name == \"gdisk\" && c.argv.exists(a, a in [\"-l\", \"-v\"]) || c.name in [\"fdisk\", \"sfdisk\"] && c.argv.exists(a, a in [\"-l\", \"--list\"]) || c.name == \"blockdev\" && c.argv.exists(a, a.startsWith(\"--get\")) || c.name == \"parted\" && c.argv[size(c.argv) - 1] == \"print\" || (c.name == \"mkfs\" || glob(\"mkfs.*\", c.name)) && c.argv.exists(a, a == \"-n\"))) || shell.commands.exists(c, c.name in [\"lvremove\", \"vgremove\", \"pvremove\", \"lvreduce\", \"vgreduce\"] && size(c.argv) > 1 && !c.argv.exists(a, a in [\"--help\", \"--version\", \"--test\", \"-t\"])) || shell.commands.exists(c, c.name == \"zfs\" && c.argv.exists(a, a in [\"destroy\", \"rollback\"]) && !c.argv.exists(a, a == \"-n\")) || shell.commands.exists(c, c.name in [\"zpool\", \"nvme\", \"diskutil\", \"cryptsetup\"] && c.argv.exists(a,\n    a in [\"destroy\", \"labelclear\", \"format\", \"sanitize\", \"write-zeroes\", \"eraseDisk\", \"eraseVolume\", \"partitionDisk\", \"zeroDisk\", \"secureErase\", \"luksFormat\", \"luksErase\", \"erase\", \"reencrypt\"]))\n|| shell.commands.exists(c, c.name == \"dd\" && c.argv.exists(a, a.startsWith(\"of=\") && (glob(\"/dev/{sd,hd,vd,xvd,nvme,mmcblk,loop,dm-,md,sr,disk,rdisk,mapper/,mem,kmem,port}**\", (a.substring(3))) || glob(\"/dev/{mapper,disk}/**\", (a.substring(3))))))",
 			Message:   "This writes to a disk or to memory below the file system{paths}.",
 			Remedy:    "Work on an image file in the work space, for example `dd if=/dev/zero of=disk.img bs=1M count=64` and `mkfs.ext4 disk.img`.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 177, Column: 5,
+			File:      "pack:core/files.yaml", Line: 206, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -1211,12 +1211,11 @@ var shippedPolicies = []shippedPolicy{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: equals, fact: 31 /* Command.name */, value: "dd"},
 				need{op: someValue, fact: 39 /* Command.argv */},
-				need{op: matches, fact: 39 /* Command.argv */, value: "of=/dev/{sd,hd,vd,xvd,nvme,mmcblk,disk,rdisk,mem,md}*"},
 			}},
 		}},
 		reads:  []string{"files", "shell"},
-		digest: "abcb27fc8670473003e0d6ba847118ce91145062613c9014d09df35dba081b5c",
-		from:   52593, to: 62335,
+		digest: "7352114575e3b14bfbf870cb372f5283bbdd818c0cfe73b91f4b1b5dd7e1c0ff",
+		from:   52598, to: 62576,
 	},
 	{
 		policy: Policy{
@@ -1226,7 +1225,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This lets a program run with another user's rights, or with those of the system.",
 			Remedy:    "Run it with the rights it has; a person installs what needs more.",
 			Protected: true,
-			File:      "pack:core/files.yaml", Line: 210, Column: 5,
+			File:      "pack:core/files.yaml", Line: 227, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -1244,7 +1243,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a895520bcc9cbf2441b04fa529c2ea54c7bdab195e3f5d916d95cfc5490ec096",
-		from:   62335, to: 63563,
+		from:   62576, to: 63804,
 	},
 	{
 		policy: Policy{
@@ -1313,7 +1312,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "shell"},
 		digest: "eceb54086a9e6d914439b727c0416feb891a5dc12222afdb67219977e0d15dad",
-		from:   63563, to: 66687,
+		from:   63804, to: 66928,
 	},
 	{
 		policy: Policy{
@@ -1332,7 +1331,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "3b3448a6a9c80e573934239516ff8ca565c400103468412e3a6a3fc42f014813",
-		from:   66687, to: 66998,
+		from:   66928, to: 67239,
 	},
 	{
 		policy: Policy{
@@ -1359,7 +1358,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "incomplete"},
 		digest: "05bd8e117cd87b9818a6fc0896ab72a36000db26fa89d1bcba0575eb9b531733",
-		from:   66998, to: 67687,
+		from:   67239, to: 67928,
 	},
 	{
 		policy: Policy{
@@ -1377,7 +1376,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fc77ccea0d26dc79d2395399c739140b31debdcc9b639adf7deca2cd3c70c6ef",
-		from:   67687, to: 67922,
+		from:   67928, to: 68163,
 	},
 	{
 		policy: Policy{
@@ -1400,7 +1399,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "0a6d92316098bd2fa0001268036ca793c5a4cc1d00cc01eb89924a256830c5c6",
-		from:   67922, to: 68360,
+		from:   68163, to: 68601,
 	},
 	{
 		policy: Policy{
@@ -1418,7 +1417,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "fab42a39f15aac4b1447b0b44b714c42eb9e32e99f28d43512981e411e1d30d8",
-		from:   68360, to: 68590,
+		from:   68601, to: 68831,
 	},
 	{
 		policy: Policy{
@@ -1447,7 +1446,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "94939e45f8574ab2a3cb73b1a8638b40c81245aa945ae9d12a0ce1b02c57d69a",
-		from:   68590, to: 69608,
+		from:   68831, to: 69849,
 	},
 	{
 		policy: Policy{
@@ -1466,7 +1465,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "433c8c41732097ff64347a52beb55afcd10f84890d12e50092a2f91cd85ff366",
-		from:   69608, to: 69997,
+		from:   69849, to: 70238,
 	},
 	{
 		policy: Policy{
@@ -1487,7 +1486,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "ad5ed5bd13f46c3cf219cd88301ae19dd0b12905d09c29836513afddca407e28",
-		from:   69997, to: 70548,
+		from:   70238, to: 70789,
 	},
 	{
 		policy: Policy{
@@ -1562,7 +1561,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "11e0e050d8890956e147f0dbf49a9fbbaec00b85f89dc78b85c8207a8a2cf814",
-		from:   70548, to: 74449,
+		from:   70789, to: 74690,
 	},
 	{
 		policy: Policy{
@@ -1596,7 +1595,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "3f4bac8c3f0796f867ca128d3908a8d58c357e0cb886a569ab6c262184e44661",
-		from:   74449, to: 76139,
+		from:   74690, to: 76380,
 	},
 	{
 		policy: Policy{
@@ -1632,7 +1631,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "cf4bd4cac52302c36c4d552838eb574fe9ad86742791486a451affc6c24ed1f5",
-		from:   76139, to: 77925,
+		from:   76380, to: 78166,
 	},
 	{
 		policy: Policy{
@@ -1671,7 +1670,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "c2d39f55ec8d4097e15e4706fcf76c55a2d125a19008e2546aaa412e1362dd4b",
-		from:   77925, to: 80175,
+		from:   78166, to: 80416,
 	},
 	{
 		policy: Policy{
@@ -1734,7 +1733,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "7ff7287ddc75c2b506e5b0370f1042d9da7e3d0af30cebeccebddb68385cd879",
-		from:   80175, to: 81792,
+		from:   80416, to: 82033,
 	},
 	{
 		policy: Policy{
@@ -1837,7 +1836,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "de09be8ccaf9b9e9b1135d1db4bf4723e43cf74e41cd1886d3b61bde1696fe15",
-		from:   81792, to: 87930,
+		from:   82033, to: 88171,
 	},
 	{
 		policy: Policy{
@@ -2077,7 +2076,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "782c8f9dd4f2296b4e34c9f7569152ef4613116fd5bc9813d3ede4df7135b8d2",
-		from:   87930, to: 103040,
+		from:   88171, to: 103281,
 	},
 	{
 		policy: Policy{
@@ -2087,7 +2086,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This changes a git hook or git's configuration by hand{paths}, which can make git run any command.",
 			Remedy:    "Leave hooks and configuration to the person; `git config --get` reads a value.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 4, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 41, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2141,7 +2140,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "00a1ae380cfe4800ef854a93dbe63807d85353aa039fcaf376c5bd60d127238c",
-		from:   103040, to: 105616,
+		from:   103281, to: 105857,
 	},
 	{
 		policy: Policy{
@@ -2151,7 +2150,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This changes the settings of an agent{paths}, among them the hooks that hold it to these rules.",
 			Remedy:    "Propose the change to the person, who can make it.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 47, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 84, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2164,7 +2163,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.agent_settings", "shell"},
 		digest: "bca47f1b145ed4b84c3bd463ef9e93da22989b7e125927b3e706cf99142e4b62",
-		from:   105616, to: 106125,
+		from:   105857, to: 106366,
 	},
 	{
 		policy: Policy{
@@ -2174,7 +2173,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This changes the rules or the records of ethos{paths}.",
 			Remedy:    "Propose the change to the person, who can make it.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 74, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 111, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2187,7 +2186,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos", "shell"},
 		digest: "d7508d6dbc51fd17e4a02c4df9642bcf4c3a141f4d957d6921432c962a37a5f8",
-		from:   106125, to: 106607,
+		from:   106366, to: 106848,
 	},
 	{
 		policy: Policy{
@@ -2197,7 +2196,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This leaves something behind that runs later by itself, outside the sandbox{paths}.",
 			Remedy:    "Start what the task needs in this session, in the foreground.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 98, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 135, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2267,17 +2266,17 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.shell_startup", "shell"},
 		digest: "c16c098228f6c7ed5eb06e6cd7de1728e8958edaccead59ee8923b002cb0e186",
-		from:   106607, to: 111714,
+		from:   106848, to: 111955,
 	},
 	{
 		policy: Policy{
 			ID: "protected.sandbox", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name == \"LD_AUDIT\"\n    || a.name in [\"LD_PRELOAD\", \"DYLD_INSERT_LIBRARIES\"] && (a.value.contains(\"..\")\n      || !a.value.matches(\"^([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\")\n        && !(a.value.matches(\"^[A-Za-z0-9_+.-]+[.]so[.0-9]*$\") && shell.commands.all(x, x.assignments.all(b, b.name != \"LD_LIBRARY_PATH\") && !x.argv.exists(b, b.startsWith(\"LD_LIBRARY_PATH=\"))))\n        && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && c.raw.matches(\"(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=(['\\\"]{2})?( |$)\"))\n        && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && !shell.risks.exists(r, r in [\"alias\", \"function_shadow\", \"path_override\"])\n          && shell.commands.all(x, !x.within.exists(w, w.startsWith(\"function:\")) && (x.assignments.map(b, b.name) + x.argv).all(b, !b.matches(\"^(GCC_EXEC_PREFIX|COMPILER_PATH|LIBRARY_PATH|CPATH)($|=)\")))\n          && c.raw.matches(\"LD_PRELOAD=\\\"?([$][(]((gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+|find (/usr)?/lib[a-z0-9_/.-]* -name ['\\\"]?[A-Za-z0-9_.*+-]+['\\\"]?( 2>/dev/null)?( *[|] *head -(n *)?1)?)[)][: ]?)+\\\"? \"))\n        && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && !shell.risks.exists(r, r in [\"alias\", \"function_shadow\", \"path_override\"]) && c.raw.matches(\"LD_PRELOAD=\\\"?[$]([{][A-Za-z_0-9]+[}]|[A-Za-z_0-9]+)\\\"? \") && shell.commands.exists(x, \"command_substitution\" in x.within)\n          && shell.commands.all(x, !(x.name in [\"read\", \"mapfile\", \"readarray\", \"source\", \".\", \"eval\", \"printf\", \"getopts\"])\n            && !x.within.exists(w, w in [\"for\", \"while\", \"until\", \"select\"] || w.startsWith(\"function:\"))\n            && (x.assignments.map(b, b.name) + x.argv).all(b, !b.matches(\"^(GCC_EXEC_PREFIX|COMPILER_PATH|LIBRARY_PATH|CPATH)($|=)\")) && (!(\"command_substitution\" in x.within) || x.path == x.name && x.raw.matches(\"^(gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+$\"))))))\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_AUDIT=\")\n    || a.matches(\"^(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=.\") && (a.contains(\"..\") || !a.matches(\"^[A-Z_]+=([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\")))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.wrappers.exists(w, w in [\"strace\", \"systemd-run\", \"ltrace\"]) && c.raw.matches(\"LD_(PRELOAD|AUDIT)=\")\n  || c.wrappers.exists(w, w == \"ld.so\" || glob(\"ld-*\", w)) && c.raw.matches(\"--(preload|audit)\")\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
+			When:      "shell.commands.exists(c, c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name == \"LD_AUDIT\"\n    || a.name in [\"LD_PRELOAD\", \"DYLD_INSERT_LIBRARIES\"] && (a.value.contains(\"..\") || !(a.value.matches(\"^([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\")) && !(a.value.matches(\"^[A-Za-z0-9_+.-]+[.]so[.0-9]*$\")\n  && shell.commands.all(x, x.assignments.all(b, b.name != \"LD_LIBRARY_PATH\") && !x.argv.exists(b, b.startsWith(\"LD_LIBRARY_PATH=\")))) && !((a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2) && c.raw.matches(\"(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=(['\\\"]{2})?( |$)\")) && !((a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2) && (!shell.risks.exists(r, r in [\"alias\", \"function_shadow\", \"path_override\"])) && shell.commands.all(x, !x.within.exists(w, w.startsWith(\"function:\")) && !((x.assignments.map(b, b.name) + x.argv).exists(b, b.matches(\"^(GCC_EXEC_PREFIX|COMPILER_PATH|LIBRARY_PATH|CPATH)($|=)\"))))\n  && c.raw.matches(\"LD_PRELOAD=\\\"?([$][(]((gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+|find (/usr)?/lib[a-z0-9_/.-]* -name ['\\\"]?[A-Za-z0-9_.*+-]+['\\\"]?( 2>/dev/null)?( *[|] *head -(n *)?1)?)[)][: ]?)+\\\"? \")) && !((a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2) && (!shell.risks.exists(r, r in [\"alias\", \"function_shadow\", \"path_override\"])) && c.raw.matches(\"LD_PRELOAD=\\\"?[$]([{][A-Za-z_0-9]+[}]|[A-Za-z_0-9]+)\\\"? \")\n  && shell.commands.exists(x, \"command_substitution\" in x.within)\n  && shell.commands.all(x, !(x.name in [\"read\", \"mapfile\", \"readarray\", \"source\", \".\", \"eval\", \"printf\", \"getopts\"])\n    && !x.within.exists(w, w in [\"for\", \"while\", \"until\", \"select\"] || w.startsWith(\"function:\")) && !((x.assignments.map(b, b.name) + x.argv).exists(b, b.matches(\"^(GCC_EXEC_PREFIX|COMPILER_PATH|LIBRARY_PATH|CPATH)($|=)\")))\n    && (!(\"command_substitution\" in x.within) || x.path == x.name && x.raw.matches(\"^(gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+$\"))))))\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_AUDIT=\")\n    || a.matches(\"^(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=.\") && (a.contains(\"..\") || !((a.substring(a.indexOf(\"=\") + 1)).matches(\"^([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\"))))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.wrappers.exists(w, w in [\"strace\", \"systemd-run\", \"ltrace\"]) && c.raw.matches(\"LD_(PRELOAD|AUDIT)=\")\n  || c.wrappers.exists(w, w == \"ld.so\" || glob(\"ld-*\", w)) && c.raw.matches(\"--(preload|audit)\")\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
 			Message:   "This reaches for the sandbox or the kernel around the command.",
 			Remedy:    "Work inside the boundary; what the task lacks is declared in repo_config.yaml by the person.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 156, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 193, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2355,8 +2354,8 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 21 /* Shell.writes */, value: "/proc/sysrq-trigger"},
 		}},
 		reads:  []string{"shell"},
-		digest: "8a1eba87b41485aa30fa6d954bb0e414d714ed0bdff451bf4f5cce93f157cdeb",
-		from:   111714, to: 122121,
+		digest: "14e507bd1c7bf2bc0e719a2765a7257ed41afc6b74c075f099ee582cffed073f",
+		from:   111955, to: 122503,
 	},
 	{
 		policy: Policy{
@@ -2366,7 +2365,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 247, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 274, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2380,7 +2379,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "a75c796ecf165409a3c5973c0787d985a58164d9ca10e0f4ab83a5711195eb74",
-		from:   122121, to: 125750,
+		from:   122503, to: 126132,
 	},
 	{
 		policy: Policy{
@@ -2390,7 +2389,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This starts another agent without its guards, or changes what one runs.",
 			Remedy:    "Do the work in this session; a person starts other agents and sets them up.",
 			Protected: true,
-			File:      "pack:core/protected.yaml", Line: 269, Column: 5,
+			File:      "pack:core/protected.yaml", Line: 296, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2410,7 +2409,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a51f24b9099c0a6cc52deebc6ef02d12a637fb98ab85110b39c98526187ee33c",
-		from:   125750, to: 127771,
+		from:   126132, to: 128153,
 	},
 	{
 		policy: Policy{
@@ -2460,7 +2459,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"actor", "capabilities", "shell"},
 		digest: "cb04d25177ba9ee753bc10c669ea63699238efaab5b958ffecb6ca472d3d0780",
-		from:   127771, to: 129720,
+		from:   128153, to: 130102,
 	},
 	{
 		policy: Policy{
@@ -2475,7 +2474,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "58b52f359e38358d0b6b845ae7d71ec20907b3eb39d967f76c26979b94d82959",
-		from:   129720, to: 130101,
+		from:   130102, to: 130483,
 	},
 	{
 		policy: Policy{
@@ -2490,7 +2489,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 60 /* capabilities.network.mode */, value: "proxy"},
 		reads:  []string{"actor", "capabilities", "git", "shell"},
 		digest: "31c3f13b1f6edcabad7db7173def75c4389bca5466bceba62167124ef3a2867c",
-		from:   130101, to: 130410,
+		from:   130483, to: 130792,
 	},
 	{
 		policy: Policy{
@@ -2508,17 +2507,17 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"capabilities", "tool", "tool_capabilities"},
 		digest: "d4632d5f0a0f711682d71b0edd1c7ea2392bef15fd62e2247e2a6efa9396369e",
-		from:   130410, to: 133723,
+		from:   130792, to: 134105,
 	},
 	{
 		policy: Policy{
 			ID: "secrets.read", Pack: "core", Principle: "secrets-stay", Effect: "deny",
 			On:        []string{"exec", "shell", "file", "mcp"},
-			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative))\n  && !(f.op == \"read\" && f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)\n    && shell.reads.exists(r, r.path == f.workspace_relative) && shell.reads.all(r, r.path != f.workspace_relative || r.by in [\"source\", \".\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"] || (r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"] && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"]))\n      || (r.by in [\"cat\", \"grep\", \"egrep\", \"sed\"] && shell.commands.all(c, c.name != r.by || shell.commands.exists(e, e.name in [\"export\", \"\"] && e.line == c.line && c.column > e.column && c.column < e.column + size(e.raw) - (e.name == \"\" ? 4 : 0)\n        && e.raw.matches(\"^(export|env) [$][(](cat|e?grep|sed) [^;&>`|]*([|] *(xargs|tr|cut|sed|e?grep)( [^;&>`|]*)?)*[)]( +[A-Za-z./][A-Za-z0-9_./ :=-]*)?$\") && !e.raw.matches(\"[$][(].*[$][(]|/dev/|^env [^)]*[)]$| (env|printenv|set|export)($| )\")))))))\n  && !(f.op == \"read\" && f.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && f.resolved.matches(\"/[.]ssh/[a-z_]+2?$\") && shell.reads.exists(r, r.path == f.path)\n    && shell.reads.all(r, r.path != f.path || r.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"]) && shell.commands.all(c, !remote(c)))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\") && shell.writes.all(w, w.path != f.path || w.by == \"chmod\")\n    && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\")))))\n|| (shell.reads + shell.writes).exists(w, !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\"))))\n  && (names(paths.credentials, w.path) || names(paths.machine_secrets, w.path))\n  && !(w.op == \"read\" && w.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"] && w.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && shell.commands.all(c, !remote(c))))\n|| shell.reads.exists(r, !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"])\n  && (touches([r], paths.credentials) && !(r.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"] && r.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && shell.commands.all(c, !remote(c))) || !(r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]) && touches([r], [\"**/.env\", \"**/.env.local\", \"**/.env.production\"])\n    && !((r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"] && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"]))\n      || (r.by in [\"cat\", \"grep\", \"egrep\", \"sed\"] && shell.commands.all(c, c.name != r.by || shell.commands.exists(e, e.name in [\"export\", \"\"] && e.line == c.line && c.column > e.column && c.column < e.column + size(e.raw) - (e.name == \"\" ? 4 : 0)\n        && e.raw.matches(\"^(export|env) [$][(](cat|e?grep|sed) [^;&>`|]*([|] *(xargs|tr|cut|sed|e?grep)( [^;&>`|]*)?)*[)]( +[A-Za-z./][A-Za-z0-9_./ :=-]*)?$\") && !e.raw.matches(\"[$][(].*[$][(]|/dev/|^env [^)]*[)]$| (env|printenv|set|export)($| )\"))))))))\n|| shell.reads.exists(r, glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", r.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", r.path)\n  && !(r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"] && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"]))\n    || r.by == \"head\" && shell.commands.all(c, c.name != \"head\" || c.argv.exists(a, a in [\"-1\", \"-n1\"])))\n  && !(r.by in [\"openssl\", \"ssh\", \"ssh-add\", \"ssh-keygen\", \"scp\", \"sftp\", \"rsync\", \"curl\", \"wget\", \"git\", \"gpg\", \"age\", \"step\", \"mkcert\", \"certbot\", \"caddy\", \"nginx\", \"kubectl\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\", \"keytool\", \"puttygen\", \"file\", \"md5sum\", \"sha1sum\", \"sha256sum\", \"cksum\", \"chmod\", \"install\"]))\n|| action.kind in [\"file\", \"mcp\"] && files.exists(f, f.op == \"read\" && glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", f.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", f.path)) || shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.commands.exists(c, !(c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\", \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\", \"kubectl\", \"helm\", \"k9s\", \"oc\", \"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"])\n  && c.argv.exists(a, a.matches(\"^[~/]\") && names(paths.credential_files, a)))\n|| shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"xh\", \"nc\", \"mail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\")))\n|| shell.commands.exists(c, c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n  && shell.reads.exists(r, r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"] && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\") || shell.commands.exists(c, c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]\n  && c.argv.exists(a, !a.endsWith(\".pub\") && !(c.name in [\"scp\", \"sftp\", \"rsync\"] && a.contains(\"/.ssh/\") && !a.contains(\"/.ssh/id_\"))\n    && [\".bak\", \".old\", \".orig\", \".save\"].exists(s, names(paths.credentials, a.split(s)[0]))))\n|| shell.reads.exists(r, r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"] && names(paths.service_credentials, r.path)) || shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]\n  && c.argv.exists(a, a.matches(\"^[~/][^:]*$\") && (names(paths.credentials, a) || names(paths.service_credentials, a) || names(paths.credential_files, a))))",
+			When:      "files.exists(f, f.protected == \"credentials\" && !glob(\"**/*.pub\", f.path)\n  && !(!(action.kind in [\"file\", \"mcp\"]) && f.op != \"read\" && f.op != \"move\" && (f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)))\n  && !(f.op == \"read\" && (f.inside_workspace && glob(\"{**/,}.env*\", f.workspace_relative)) && shell.reads.exists(r, r.path == f.workspace_relative)\n    && shell.reads.all(r, r.path != f.workspace_relative || (r.by in [\"source\", \".\"] || (r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]) || (r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]\n  && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"]))) || (r.by in [\"cat\", \"grep\", \"egrep\", \"sed\"]\n  && shell.commands.all(c, c.name != r.by || shell.commands.exists(e, e.name in [\"export\", \"\"]\n    && e.line == c.line && c.column > e.column && c.column < e.column + size(e.raw) - (e.name == \"\" ? 4 : 0)\n    && e.raw.matches(\"^(export|env) [$][(](cat|e?grep|sed) [^;&>`|]*([|] *(xargs|tr|cut|sed|e?grep)( [^;&>`|]*)?)*[)]( +[A-Za-z./][A-Za-z0-9_./ :=-]*)?$\")\n    && !e.raw.matches(\"[$][(].*[$][(]|/dev/|^env [^)]*[)]$| (env|printenv|set|export)($| )\")))))))\n  && !(f.op == \"read\" && (f.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && shell.commands.all(c, !remote(c))) && f.resolved.matches(\"/[.]ssh/[a-z_]+2?$\") && shell.reads.exists(r, r.path == f.path)\n    && shell.reads.all(r, r.path != f.path || (r.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"])))\n  && !(f.op == \"mode\" && shell.writes.exists(w, w.path == f.path && w.by == \"chmod\")\n    && shell.writes.all(w, w.path != f.path || w.by == \"chmod\") && (shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\"))))))\n|| (shell.reads + shell.writes).exists(w, (names(paths.credentials, w.path) || names(paths.machine_secrets, w.path)) && !glob(\"**/*.pub\", w.path)\n  && !(w.op == \"mode\" && w.by == \"chmod\" && (shell.commands.all(c, c.name != \"chmod\" || c.argv.exists(a, a.matches(\"^0?[4-7]00$|^go(-|=$)|^go-rwx$\"))))) && !(w.op == \"read\" && (w.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"]) && (w.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && shell.commands.all(c, !remote(c)))))\n|| shell.reads.exists(r, touches([r], paths.credentials) && !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"]) && !((r.by in [\"cat\", \"head\", \"tail\", \"less\", \"more\", \"bat\", \"grep\", \"egrep\", \"rg\", \"awk\", \"sed\", \"wc\", \"sort\", \"diff\", \"ssh-keygen\"]) && (r.path.matches(\"^(~|/root|/home/[^/]+|/Users/[^/]+)/[.]ssh/(config|known_hosts2?|allowed_signers)$\") && shell.commands.all(c, !remote(c))))) || shell.reads.exists(r, touches([r], [\"**/.env\", \"**/.env.local\", \"**/.env.production\"]) && !glob(\"**/*.pub\", r.path) && !(r.by in [\"source\", \".\"] || (r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]) || (r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]\n  && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"]))) || (r.by in [\"cat\", \"grep\", \"egrep\", \"sed\"]\n  && shell.commands.all(c, c.name != r.by || shell.commands.exists(e, e.name in [\"export\", \"\"]\n    && e.line == c.line && c.column > e.column && c.column < e.column + size(e.raw) - (e.name == \"\" ? 4 : 0)\n    && e.raw.matches(\"^(export|env) [$][(](cat|e?grep|sed) [^;&>`|]*([|] *(xargs|tr|cut|sed|e?grep)( [^;&>`|]*)?)*[)]( +[A-Za-z./][A-Za-z0-9_./ :=-]*)?$\")\n    && !e.raw.matches(\"[$][(].*[$][(]|/dev/|^env [^)]*[)]$| (env|printenv|set|export)($| )\")))))) || shell.reads.exists(r, (glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", r.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", r.path)) && !((r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]) || r.by in [\"openssl\", \"ssh\", \"ssh-add\", \"ssh-keygen\", \"scp\", \"sftp\", \"rsync\", \"curl\", \"wget\", \"git\", \"gpg\", \"age\", \"step\", \"mkcert\", \"certbot\", \"caddy\", \"nginx\", \"kubectl\",\n  \"keytool\", \"puttygen\", \"file\", \"md5sum\", \"sha1sum\", \"sha256sum\", \"cksum\", \"chmod\", \"install\"]) && !(r.by == \"wc\" || r.by in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]\n  && shell.commands.all(c, !(c.name in [\"grep\", \"egrep\", \"fgrep\", \"rg\"]) || option(c, \"cql\", [\"count\", \"quiet\", \"silent\", \"files-with-matches\"])))\n  && !(r.by == \"head\" && shell.commands.all(c, c.name != \"head\" || c.argv.exists(a, a in [\"-1\", \"-n1\"]))))\n|| action.kind in [\"file\", \"mcp\"] && files.exists(f, f.op == \"read\" && (glob(\"{**/,}*.{pem,key,p12,pfx,jks,kdbx,ppk}\", f.path) && !glob(\"{**/,}*{cert,crt,chain,ca,pub,public,root,bundle,dhparam,csr,req}*.{pem,key}\", f.path))) || shell.reads.exists(r, glob(\"**/id_{rsa,dsa,ecdsa,ed25519}\", r.path)) || shell.reads.exists(r, (r.by in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]) && names(paths.service_credentials, r.path)) || shell.reads.exists(r, (r.by in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"]) && r.path in [\"~\", \"/\", \"~/*\", \"/home\", \"/root\", \"/etc\"])\n  && shell.commands.exists(c, (c.name in [\"grep\", \"egrep\", \"rg\", \"ag\", \"ack\"]) && c.argv.exists(a, a.matches(\"(?i)private key|passw|secret|token|api.?key|credential|aws_\")))\n|| shell.commands.exists(c, !((c.name in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]) || c.name in [\"ls\", \"stat\", \"test\", \"[\", \"file\", \"echo\", \"printf\", \"ssh\", \"ssh-add\", \"ssh-copy-id\", \"scp\", \"sftp\", \"rsync\", \"mosh\", \"git\", \"chmod\", \"find\", \"ansible\", \"ansible-playbook\",\n  \"readlink\", \"realpath\", \"basename\", \"dirname\", \"du\", \"export\", \"kubectl\", \"helm\", \"k9s\", \"oc\"]) && c.argv.exists(a, a.matches(\"^[~/]\") && names(paths.credential_files, a))) || shell.commands.exists(c, (c.name in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]) && c.argv.exists(a, a.matches(\"^[~/][^:]*$\") && names(paths.credentials + paths.service_credentials + paths.credential_files, a))) || shell.commands.exists(c, (c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]) && c.argv.exists(a, a.matches(\"^(@|[A-Za-z]+=@?)?([^=@ ]*/)?\\\\.env(\\\\.(local|production|prod|staging))?$\"))) || shell.commands.exists(c, (c.name in [\"aws\", \"gsutil\", \"gcloud\", \"az\", \"rclone\", \"gh\", \"curl\", \"wget\", \"scp\", \"sftp\", \"rsync\", \"http\", \"https\", \"xh\", \"nc\", \"ncat\", \"mail\", \"mutt\", \"sendmail\", \"zip\", \"7z\"]) && c.argv.exists(a, !a.endsWith(\".pub\") && !(c.name in [\"scp\", \"sftp\", \"rsync\"] && a.contains(\"/.ssh/\") && !a.contains(\"/.ssh/id_\"))\n  && [\".bak\", \".old\", \".orig\", \".save\"].exists(s, names(paths.credentials, a.split(s)[0]))))\n|| shell.commands.exists(c, c.name in [\"gcore\", \"procdump\", \"avml\"] && size(c.argv) > 1 && c.argv[1] != \"--help\")",
 			Message:   "This touches a file with credentials{paths}.",
 			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`, or give it to a program unread with `source .env`; `openssl x509 -in dev.pem -noout -text` shows a certificate; do not open the file. Inside the boundary that takes `env_files: read` in a trusted repo_config.yaml.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 4, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 60, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2529,8 +2528,11 @@ var shippedPolicies = []shippedPolicy{
 			need{op: namesIn, fact: 46 /* PathUse.path */, value: "paths.machine_secrets"},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 20 /* Shell.reads */},
+				need{op: touchedIn, fact: 20 /* Shell.reads */, value: "paths.credentials"},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 20 /* Shell.reads */},
 				need{op: anyOf, of: []need{
-					need{op: touchedIn, fact: 20 /* Shell.reads */, value: "paths.credentials"},
 					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env"},
 					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env.local"},
 					need{op: touched, fact: 20 /* Shell.reads */, value: "**/.env.production"},
@@ -2554,43 +2556,17 @@ var shippedPolicies = []shippedPolicy{
 				need{op: matches, fact: 46 /* PathUse.path */, value: "**/id_{rsa,dsa,ecdsa,ed25519}"},
 			}},
 			need{op: all, of: []need{
-				need{op: someValue, fact: 19 /* Shell.commands */},
-				need{op: someValue, fact: 39 /* Command.argv */},
-				need{op: namesIn, fact: 39 /* Command.argv */, value: "paths.credential_files"},
+				need{op: someValue, fact: 20 /* Shell.reads */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 48 /* PathUse.by */, value: "docker"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "podman"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "nerdctl"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "docker-compose"},
+					need{op: equals, fact: 48 /* PathUse.by */, value: "podman-compose"},
+				}},
+				need{op: namesIn, fact: 46 /* PathUse.path */, value: "paths.service_credentials"},
 			}},
 			need{op: all, of: []need{
-				need{op: someValue, fact: 19 /* Shell.commands */},
-				need{op: anyOf, of: []need{
-					need{op: equals, fact: 31 /* Command.name */, value: "aws"},
-					need{op: equals, fact: 31 /* Command.name */, value: "gsutil"},
-					need{op: equals, fact: 31 /* Command.name */, value: "gcloud"},
-					need{op: equals, fact: 31 /* Command.name */, value: "az"},
-					need{op: equals, fact: 31 /* Command.name */, value: "rclone"},
-					need{op: equals, fact: 31 /* Command.name */, value: "gh"},
-					need{op: equals, fact: 31 /* Command.name */, value: "curl"},
-					need{op: equals, fact: 31 /* Command.name */, value: "wget"},
-					need{op: equals, fact: 31 /* Command.name */, value: "scp"},
-					need{op: equals, fact: 31 /* Command.name */, value: "sftp"},
-					need{op: equals, fact: 31 /* Command.name */, value: "rsync"},
-					need{op: equals, fact: 31 /* Command.name */, value: "http"},
-					need{op: equals, fact: 31 /* Command.name */, value: "xh"},
-					need{op: equals, fact: 31 /* Command.name */, value: "nc"},
-					need{op: equals, fact: 31 /* Command.name */, value: "mail"},
-					need{op: equals, fact: 31 /* Command.name */, value: "zip"},
-					need{op: equals, fact: 31 /* Command.name */, value: "7z"},
-				}},
-				need{op: someValue, fact: 39 /* Command.argv */},
-			}},
-			need{op: all, of: []need{
-				need{op: someValue, fact: 19 /* Shell.commands */},
-				need{op: anyOf, of: []need{
-					need{op: equals, fact: 31 /* Command.name */, value: "grep"},
-					need{op: equals, fact: 31 /* Command.name */, value: "egrep"},
-					need{op: equals, fact: 31 /* Command.name */, value: "rg"},
-					need{op: equals, fact: 31 /* Command.name */, value: "ag"},
-					need{op: equals, fact: 31 /* Command.name */, value: "ack"},
-				}},
-				need{op: someValue, fact: 39 /* Command.argv */},
 				need{op: someValue, fact: 20 /* Shell.reads */},
 				need{op: anyOf, of: []need{
 					need{op: equals, fact: 48 /* PathUse.by */, value: "grep"},
@@ -2607,14 +2583,31 @@ var shippedPolicies = []shippedPolicy{
 					need{op: equals, fact: 46 /* PathUse.path */, value: "/root"},
 					need{op: equals, fact: 46 /* PathUse.path */, value: "/etc"},
 				}},
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: anyOf, of: []need{
+					need{op: equals, fact: 31 /* Command.name */, value: "grep"},
+					need{op: equals, fact: 31 /* Command.name */, value: "egrep"},
+					need{op: equals, fact: 31 /* Command.name */, value: "rg"},
+					need{op: equals, fact: 31 /* Command.name */, value: "ag"},
+					need{op: equals, fact: 31 /* Command.name */, value: "ack"},
+				}},
+				need{op: someValue, fact: 39 /* Command.argv */},
+			}},
+			need{op: all, of: []need{
+				need{op: someValue, fact: 19 /* Shell.commands */},
+				need{op: someValue, fact: 39 /* Command.argv */},
+				need{op: namesIn, fact: 39 /* Command.argv */, value: "paths.credential_files"},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 31 /* Command.name */, value: "gcore"},
-					need{op: equals, fact: 31 /* Command.name */, value: "procdump"},
-					need{op: equals, fact: 31 /* Command.name */, value: "avml"},
+					need{op: equals, fact: 31 /* Command.name */, value: "docker"},
+					need{op: equals, fact: 31 /* Command.name */, value: "podman"},
+					need{op: equals, fact: 31 /* Command.name */, value: "nerdctl"},
+					need{op: equals, fact: 31 /* Command.name */, value: "docker-compose"},
+					need{op: equals, fact: 31 /* Command.name */, value: "podman-compose"},
 				}},
+				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
@@ -2644,36 +2637,44 @@ var shippedPolicies = []shippedPolicy{
 				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 			need{op: all, of: []need{
-				need{op: someValue, fact: 20 /* Shell.reads */},
+				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 48 /* PathUse.by */, value: "docker"},
-					need{op: equals, fact: 48 /* PathUse.by */, value: "podman"},
-					need{op: equals, fact: 48 /* PathUse.by */, value: "nerdctl"},
-					need{op: equals, fact: 48 /* PathUse.by */, value: "docker-compose"},
-					need{op: equals, fact: 48 /* PathUse.by */, value: "podman-compose"},
+					need{op: equals, fact: 31 /* Command.name */, value: "aws"},
+					need{op: equals, fact: 31 /* Command.name */, value: "gsutil"},
+					need{op: equals, fact: 31 /* Command.name */, value: "gcloud"},
+					need{op: equals, fact: 31 /* Command.name */, value: "az"},
+					need{op: equals, fact: 31 /* Command.name */, value: "rclone"},
+					need{op: equals, fact: 31 /* Command.name */, value: "gh"},
+					need{op: equals, fact: 31 /* Command.name */, value: "curl"},
+					need{op: equals, fact: 31 /* Command.name */, value: "wget"},
+					need{op: equals, fact: 31 /* Command.name */, value: "scp"},
+					need{op: equals, fact: 31 /* Command.name */, value: "sftp"},
+					need{op: equals, fact: 31 /* Command.name */, value: "rsync"},
+					need{op: equals, fact: 31 /* Command.name */, value: "http"},
+					need{op: equals, fact: 31 /* Command.name */, value: "https"},
+					need{op: equals, fact: 31 /* Command.name */, value: "xh"},
+					need{op: equals, fact: 31 /* Command.name */, value: "nc"},
+					need{op: equals, fact: 31 /* Command.name */, value: "ncat"},
+					need{op: equals, fact: 31 /* Command.name */, value: "mail"},
+					need{op: equals, fact: 31 /* Command.name */, value: "mutt"},
+					need{op: equals, fact: 31 /* Command.name */, value: "sendmail"},
+					need{op: equals, fact: 31 /* Command.name */, value: "zip"},
+					need{op: equals, fact: 31 /* Command.name */, value: "7z"},
 				}},
-				need{op: namesIn, fact: 46 /* PathUse.path */, value: "paths.service_credentials"},
+				need{op: someValue, fact: 39 /* Command.argv */},
 			}},
 			need{op: all, of: []need{
 				need{op: someValue, fact: 19 /* Shell.commands */},
 				need{op: anyOf, of: []need{
-					need{op: equals, fact: 31 /* Command.name */, value: "docker"},
-					need{op: equals, fact: 31 /* Command.name */, value: "podman"},
-					need{op: equals, fact: 31 /* Command.name */, value: "nerdctl"},
-					need{op: equals, fact: 31 /* Command.name */, value: "docker-compose"},
-					need{op: equals, fact: 31 /* Command.name */, value: "podman-compose"},
-				}},
-				need{op: someValue, fact: 39 /* Command.argv */},
-				need{op: anyOf, of: []need{
-					need{op: namesIn, fact: 39 /* Command.argv */, value: "paths.credentials"},
-					need{op: namesIn, fact: 39 /* Command.argv */, value: "paths.service_credentials"},
-					need{op: namesIn, fact: 39 /* Command.argv */, value: "paths.credential_files"},
+					need{op: equals, fact: 31 /* Command.name */, value: "gcore"},
+					need{op: equals, fact: 31 /* Command.name */, value: "procdump"},
+					need{op: equals, fact: 31 /* Command.name */, value: "avml"},
 				}},
 			}},
 		}},
 		reads:  []string{"action", "files", "paths.credential_files", "paths.credentials", "paths.machine_secrets", "paths.service_credentials", "shell"},
-		digest: "53b08769e31ffa311f42d23704308bc8279c1c8832a3eed5735c4f7785d8dd8e",
-		from:   133723, to: 154930,
+		digest: "fbc87754fe5f7fb386bc832fe378ac084a9e0087d86dfed3583bc15047ca1402",
+		from:   134105, to: 155856,
 	},
 	{
 		policy: Policy{
@@ -2683,7 +2684,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This copies or shows everything below a home directory, with the keys and tokens in it{paths}.",
 			Remedy:    "Name the directories that are needed, for example `cp -r ~/project /tmp/x`; a person makes a copy of a home directory.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 176, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 219, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 20 /* Shell.reads */},
@@ -2701,7 +2702,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "84512db2241439664ca29f17375ec8afed8c66227045d204904745cf72ced966",
-		from:   154930, to: 155614,
+		from:   155856, to: 156540,
 	},
 	{
 		policy: Policy{
@@ -2711,7 +2712,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 231, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 274, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2827,7 +2828,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services", "shell"},
 		digest: "f6a315a02df1b97e6839632b351d7daea0277e5ec32286b51fdadebe092fc09c",
-		from:   155614, to: 160570,
+		from:   156540, to: 161496,
 	},
 	{
 		policy: Policy{
@@ -2837,7 +2838,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 257, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 300, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -2845,7 +2846,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "44f76f7e2dd7117d5ea6d016e877cef6c40af08ce6e1c943ec88d6d1d8f6a6bf",
-		from:   160570, to: 160803,
+		from:   161496, to: 161729,
 	},
 	{
 		policy: Policy{
@@ -2855,7 +2856,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 280, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 323, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2930,7 +2931,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d7dbcd25e19bcf1338563ee90debecaf0abfa13391a822995b8fb6653e5c24dd",
-		from:   160803, to: 162963,
+		from:   161729, to: 163889,
 	},
 	{
 		policy: Policy{
@@ -2940,7 +2941,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 298, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 341, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
@@ -2961,7 +2962,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "5a273b43695b883b8bf5a4593d293d719f15c977a87d5071aa6bd20d34289171",
-		from:   162963, to: 164057,
+		from:   163889, to: 164983,
 	},
 	{
 		policy: Policy{
@@ -2980,7 +2981,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "0a90f5e6cd6f0ad9b0278c76583e837b7ab7e657a346152507a5845aeccf404b",
-		from:   164057, to: 164470,
+		from:   164983, to: 165396,
 	},
 	{
 		policy: Policy{
@@ -2999,7 +3000,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "9a656621364321acc28ec0d2e7bacfa2b6d2ada1de8c54adc3796f025e3f3410",
-		from:   164470, to: 164884,
+		from:   165396, to: 165810,
 	},
 	{
 		policy: Policy{
@@ -3018,7 +3019,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "ed3b67cf4f3856ee4ac3798dd8fb3e9fb81ca1d447a0627d93e8a9ec0fdb43d6",
-		from:   164884, to: 165296,
+		from:   165810, to: 166222,
 	},
 	{
 		policy: Policy{
@@ -3044,7 +3045,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos", "shell"},
 		digest: "3222d1c3519f8d4de6f358a80a26562ce979a4fbdfa7442f60338e76e210d2d7",
-		from:   165296, to: 166241,
+		from:   166222, to: 167167,
 	},
 	{
 		policy: Policy{
@@ -3063,7 +3064,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "703b3d7b8ae455ee81bef7d8e7f4c059bc78867ea7e605c3949f25adf7404208",
-		from:   166241, to: 166657,
+		from:   167167, to: 167583,
 	},
 	{
 		policy: Policy{
@@ -3081,7 +3082,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"ethos"},
 		digest: "10503339d72d55086091a13974ba516c425cc028fc709f6bfeb02743ca8a7d3e",
-		from:   166657, to: 166907,
+		from:   167583, to: 167833,
 	},
 	{
 		policy: Policy{
@@ -3136,7 +3137,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "shell"},
 		digest: "e626e3e3c56ce657a5c81b1483dcf710dbc6deb11854b63005b0cc0a75bea55b",
-		from:   166907, to: 168636,
+		from:   167833, to: 169562,
 	},
 	{
 		policy: Policy{
@@ -3158,7 +3159,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"files", "paths.ethos_state", "shell"},
 		digest: "c10dc6d6f64911c7ca8c550fa762b2d9743d170bc363fa332daf041e939cdbe4",
-		from:   168636, to: 169115,
+		from:   169562, to: 170041,
 	},
 	{
 		policy: Policy{
@@ -3175,7 +3176,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "d69f5ba661c2d2992412942485397cf33b3f794e89c80c4f7b4fe489825c38c7",
-		from:   169115, to: 169389,
+		from:   170041, to: 170315,
 	},
 	{
 		policy: Policy{
@@ -3189,7 +3190,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "path_override"},
 		reads:  []string{"shell"},
 		digest: "b23613f0156693aec58fb260edf8d5cf2b4789bdd29faeb8ceb4599bd0c8219a",
-		from:   169389, to: 169455,
+		from:   170315, to: 170381,
 	},
 	{
 		policy: Policy{
@@ -3223,7 +3224,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "556540b9a3d22829ee69d402930fddb97e12b9408fa6e6e49b25c53c12e4db75",
-		from:   169455, to: 170115,
+		from:   170381, to: 171041,
 	},
 	{
 		policy: Policy{
@@ -3256,7 +3257,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3b85f2ebeed32fc842332199aca4f85c01627182a1c0f116c0e60b55f5739944",
-		from:   170115, to: 170694,
+		from:   171041, to: 171620,
 	},
 	{
 		policy: Policy{
@@ -3406,7 +3407,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "a77a34f1c24a81db7b2c334b4498a3c41e975326407ca3a74ee94a0f4397d4fa",
-		from:   170694, to: 176334,
+		from:   171620, to: 177260,
 	},
 	{
 		policy: Policy{
@@ -3487,7 +3488,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3a606aa919ee6570a41f15d314ccb60326e3b152a2ec01f38a636b42f615144f",
-		from:   176334, to: 178392,
+		from:   177260, to: 179318,
 	},
 	{
 		policy: Policy{
@@ -3514,7 +3515,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "bf95ff2521c62cc05c75125ef07c317a651aee277924ec2150fc972d64646bb6",
-		from:   178392, to: 179646,
+		from:   179318, to: 180572,
 	},
 	{
 		policy: Policy{
@@ -3534,7 +3535,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
-		from:   179646, to: 181181,
+		from:   180572, to: 182107,
 	},
 	{
 		policy: Policy{
@@ -3551,7 +3552,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
-		from:   181181, to: 181724,
+		from:   182107, to: 182650,
 	},
 	{
 		policy: Policy{
@@ -3590,7 +3591,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
-		from:   181724, to: 182968,
+		from:   182650, to: 183894,
 	},
 	{
 		policy: Policy{
@@ -3607,7 +3608,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1092dda6d7fb1a468afd451b516a8d18165de00d63be51d28af8c7dc15521cab",
-		from:   182968, to: 183191,
+		from:   183894, to: 184117,
 	},
 	{
 		policy: Policy{
@@ -3624,7 +3625,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c3c623f5d0e2f288e7dfed7d204a21db48bb4a0c4c40933892fd6e658151ab66",
-		from:   183191, to: 183495,
+		from:   184117, to: 184421,
 	},
 	{
 		policy: Policy{
@@ -3645,7 +3646,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "1cbd9dc50ecd2a8aa81a308884a980e23fb3dcbb55450a92b553e600850e9010",
-		from:   183495, to: 183919,
+		from:   184421, to: 184845,
 	},
 	{
 		policy: Policy{
@@ -3680,7 +3681,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git", "repo"},
 		digest: "9ac1509e47a48f8308dc303dbf7b846cd03fc48e700d65131a19e5e279cbe22f",
-		from:   183919, to: 184930,
+		from:   184845, to: 185856,
 	},
 	{
 		policy: Policy{
@@ -3697,7 +3698,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "144869cfa5e39885b1fa6226c72baab47faa6f7140e8cb3cded53fd2f3c6f9a4",
-		from:   184930, to: 185158,
+		from:   185856, to: 186084,
 	},
 	{
 		policy: Policy{
@@ -3722,7 +3723,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "a47d2a4bd8233382b11dd5bd19cd6ac77bee005be360e95c9061d596b0d658f7",
-		from:   185158, to: 185656,
+		from:   186084, to: 186582,
 	},
 	{
 		policy: Policy{
@@ -3745,7 +3746,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "696cac603758ab80fd98dbcd679b717aefbefcd57b0e2ba5c79da8f782f33728",
-		from:   185656, to: 186122,
+		from:   186582, to: 187048,
 	},
 	{
 		policy: Policy{
@@ -3762,7 +3763,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "9a910d5fffbcef92c35714b9f2d757b6c4180c2a4e64e4ccbc8ab2e6a609f431",
-		from:   186122, to: 186363,
+		from:   187048, to: 187289,
 	},
 	{
 		policy: Policy{
@@ -3779,7 +3780,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "36f9ec775af27e0c7fafa253d3001e660d6d711f9432ff0f56e7842b2087a004",
-		from:   186363, to: 186589,
+		from:   187289, to: 187515,
 	},
 	{
 		policy: Policy{
@@ -3796,7 +3797,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "2221182bb1a4cc9a0c81b082b7332437b09e1108f51c76255122f8befbf81a42",
-		from:   186589, to: 186823,
+		from:   187515, to: 187749,
 	},
 	{
 		policy: Policy{
@@ -3817,7 +3818,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "f4471ce8be83ec947cad0b07d09ed99f6e92e4aec8ed4a922c89813dea3775cf",
-		from:   186823, to: 187138,
+		from:   187749, to: 188064,
 	},
 	{
 		policy: Policy{
@@ -3834,7 +3835,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "19c9158da5ac8643b099ab4b0b980f15556d2790fedce2ecaae01d9430add2bd",
-		from:   187138, to: 187351,
+		from:   188064, to: 188277,
 	},
 	{
 		policy: Policy{
@@ -3852,7 +3853,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "761da1a6f1b3097e340660566fecbd784769af9c7e0e539bf2f8db290645790a",
-		from:   187351, to: 187635,
+		from:   188277, to: 188561,
 	},
 	{
 		policy: Policy{
@@ -3869,7 +3870,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "e5687738fa12a93d97c64b479f58ba32b4e7958712790530aa81922a45135039",
-		from:   187635, to: 187873,
+		from:   188561, to: 188799,
 	},
 	{
 		policy: Policy{
@@ -3886,7 +3887,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"services"},
 		digest: "ded343c8d3365ad5fff652d2ed92c11e7a28a2c33534794728b6df49462f3bc3",
-		from:   187873, to: 188110,
+		from:   188799, to: 189036,
 	},
 	{
 		policy: Policy{
@@ -3900,7 +3901,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "cd"},
 		reads:  []string{"shell"},
 		digest: "a09682868c6beb77f84be4af2a9c2bb8536835fe94978c550675bc7943790dad",
-		from:   188110, to: 188165,
+		from:   189036, to: 189091,
 	},
 	{
 		policy: Policy{
@@ -3914,7 +3915,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "redirect"},
 		reads:  []string{"shell"},
 		digest: "334ef45d148de0c642d029271a3e8cfdcef3b26882a991b81363b4fc7cca213a",
-		from:   188165, to: 188226,
+		from:   189091, to: 189152,
 	},
 	{
 		policy: Policy{
@@ -3928,7 +3929,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 18 /* incomplete */, value: "parse_error"},
 		reads:  []string{"incomplete"},
 		digest: "3414863ffad0dd08ab6e16f629d2707df5c6e97fff5bc64c2e9b2b3ae0c564d1",
-		from:   188226, to: 188285,
+		from:   189152, to: 189211,
 	},
 	{
 		policy: Policy{
@@ -3942,7 +3943,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"incomplete", "shell"},
 		digest: "668a4b42f0725f8038cb89e27af154107b30b9b598110ff61a21a83c12e13901",
-		from:   188285, to: 188441,
+		from:   189211, to: 189367,
 	},
 	{
 		policy: Policy{
@@ -3956,7 +3957,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: equals, fact: 15 /* Shell.risks */, value: "opaque_interpreter"},
 		reads:  []string{"shell"},
 		digest: "fd4da7a65bf0a9e7ec129bb2bf644cb66bb04178427eff569d59efe19c85e63e",
-		from:   188441, to: 188512,
+		from:   189367, to: 189438,
 	},
 	{
 		policy: Policy{
@@ -3980,7 +3981,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "3fda44e659cb81693ea8b4d6f0367a7bea0b197ba9f6b2992358454003acc6fe",
-		from:   188512, to: 188834,
+		from:   189438, to: 189760,
 	},
 	{
 		policy: Policy{
@@ -4000,7 +4001,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
-		from:   188834, to: 190369,
+		from:   189760, to: 191295,
 	},
 	{
 		policy: Policy{
@@ -4017,7 +4018,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "shell"},
 		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
-		from:   190369, to: 190912,
+		from:   191295, to: 191838,
 	},
 	{
 		policy: Policy{
@@ -4056,7 +4057,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
-		from:   190912, to: 192156,
+		from:   191838, to: 193082,
 	},
 	{
 		policy: Policy{
@@ -4072,7 +4073,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 19 /* Shell.commands */},
 		reads:  []string{"shell", "tool", "tool_capabilities"},
 		digest: "fe7c264cdc80df3079ee1fab493e32843506df9339f7f9cf17efb074e7087876",
-		from:   192156, to: 197374,
+		from:   193082, to: 198300,
 	},
 	{
 		policy: Policy{
@@ -4097,7 +4098,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "59194856f71573c900f0c5bfaea773bb6fb8814e9c264ef66c735bba77b8d95c",
-		from:   197374, to: 197898,
+		from:   198300, to: 198824,
 	},
 	{
 		policy: Policy{
@@ -4123,7 +4124,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "7f709714aacf3d5a59b2b25d9dc24e65d0b7498fefb6f3d481d50b02ee46445e",
-		from:   197898, to: 198512,
+		from:   198824, to: 199438,
 	},
 	{
 		policy: Policy{
@@ -4139,7 +4140,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a01a904b5306f14d49fde8f98e13370105143b1510c6c7c706a4bf2df8a83f99",
-		from:   198512, to: 198517,
+		from:   199438, to: 199443,
 	},
 	{
 		policy: Policy{
@@ -4165,7 +4166,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"action", "files", "shell"},
 		digest: "8e1f8f89d0b10a6655f77d6089bb55647f91be584b38f57d0f4562936b4c671c",
-		from:   198517, to: 199548,
+		from:   199443, to: 200474,
 	},
 	{
 		policy: Policy{
@@ -4198,7 +4199,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
-		from:   199548, to: 200095,
+		from:   200474, to: 201021,
 	},
 	{
 		policy: Policy{
@@ -4214,7 +4215,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "a649373df7d5c0a55e00da2f82b6cb8fb12acacba666e501b4cd98ccc894e631",
-		from:   200095, to: 200100,
+		from:   201021, to: 201026,
 	},
 	{
 		policy: Policy{
@@ -4230,7 +4231,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string{"actor", "capabilities"},
 		digest: "57bacb353a6188e58df20c09eecde23cdab2d2f0a184723c6b6b48fe2765d416",
-		from:   200100, to: 200518,
+		from:   201026, to: 201444,
 	},
 	{
 		policy: Policy{
@@ -4249,7 +4250,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "ab78063a9f2aad861dc92936d0807611c6b3c51285c0271fb9d4fffa97dac922",
-		from:   200518, to: 200857,
+		from:   201444, to: 201783,
 	},
 	{
 		policy: Policy{
@@ -4265,7 +4266,7 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: someValue, fact: 23 /* files */},
 		reads:  []string{"files"},
 		digest: "7c727fa13953e11f6af35ed76eba6f5a8c0d0ad610671f17471592301418412d",
-		from:   200857, to: 201362,
+		from:   201783, to: 202288,
 	},
 	{
 		policy: Policy{
@@ -4298,7 +4299,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"git"},
 		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
-		from:   201362, to: 201909,
+		from:   202288, to: 202835,
 	},
 	{
 		policy: Policy{
@@ -4388,7 +4389,7 @@ var shippedPolicies = []shippedPolicy{
 		}},
 		reads:  []string{"shell"},
 		digest: "b21e37c63e84a9c8641b3974a5893de39d587006baa407eeb532f3585674ba57",
-		from:   201909, to: 206767,
+		from:   202835, to: 207693,
 	},
 	{
 		policy: Policy{
@@ -4404,6 +4405,6 @@ var shippedPolicies = []shippedPolicy{
 		need:   need{op: always},
 		reads:  []string(nil),
 		digest: "de14a38597f2cd85e732bc2cd7471de229c06cb4ecaffb8eda6679926e3ecc0d",
-		from:   206767, to: 206772,
+		from:   207693, to: 207698,
 	},
 }
