@@ -52,8 +52,7 @@ func (f *file) rule(w *written) *rule {
 	}
 	checked, mistakes := compile(w.When)
 	for _, m := range mistakes {
-		line, column := f.locateIn(w, m.offset)
-		f.faultAt(line, column, "policy %q: when: %s", w.ID, m.message)
+		f.faultIn(w, m.offset, "policy %q: when: %s", w.ID, m.message)
 	}
 	if len(mistakes) > 0 {
 		return nil

@@ -66,17 +66,24 @@ type written struct {
 // policyKeys are the keys of a policy, in the order of their documentation.
 var policyKeys = []string{"id", "pack", "principle", "effect", "on", "modes", "when", "message", "remedy", "examples", "protected"}
 
-// readFile parses the text of one policy file. It collects faults in the result.
+// readFile reads the text of one policy file. It collects faults in the result.
 func readFile(s Source) *file {
-	d, root := parseYAML(s.Name, s.Text)
-	f := &file{document: d, trusted: (s.Trusted || s.Ceiling) && !s.Around, around: s.Around, ceiling: s.Ceiling, digest: s.Digest}
-	if root == nil {
-		return f
-	}
-	d.mapping(root, "the file", f.keys()...)
-	f.expandMacros()
+	f := parseFile(s)
+	f.expandMacros(nil)
+	f.unusedMacros()
 	if s.Last != nil {
 		f.accepted(s)
+	}
+	return f
+}
+
+// parseFile is readFile without the content that a person has accepted, and before macros are
+// expanded.
+func parseFile(s Source) *file {
+	d, root := parseYAML(s.Name, s.Text)
+	f := &file{document: d, trusted: (s.Trusted || s.Ceiling) && !s.Around, around: s.Around, ceiling: s.Ceiling, digest: s.Digest}
+	if root != nil {
+		d.mapping(root, "the file", f.keys()...)
 	}
 	return f
 }

@@ -48,12 +48,9 @@ func (f *file) readMacro(n *yaml.Node) {
 		key{"expression", true, func(n *yaml.Node) {
 			var text string
 			if f.text(&text, "expression")(n); text != "" {
-				m.text = trimmed(tokens(n, text))
+				m.text = trimmed(f.tokens(n, text))
 			}
 		}})
-	if slices.ContainsFunc(f.macros, func(other *macro) bool { return other.name == m.name }) {
-		f.fault(m.at, "macro %q is already defined", m.name)
-	}
 	f.macros = append(f.macros, m)
 }
 
@@ -76,7 +73,8 @@ func (f *file) word(to *string, what string) func(*yaml.Node) {
 // token is a piece of the text of an expression.
 type token struct {
 	text string
-	in   *yaml.Node // the scalar in which it stands
+	doc  *document
+	in   *yaml.Node // the scalar of the document in which it stands
 	at   int        // where in its value, without the spaces around it, in characters
 }
 
@@ -90,10 +88,10 @@ var tokenText = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 }}
 
 // tokens splits the text of a scalar.
-func tokens(n *yaml.Node, text string) (list []token) {
+func (d *document) tokens(n *yaml.Node, text string) (list []token) {
 	for at := 0; text != ""; {
 		one := tokenText.Get().FindString(text)
-		list = append(list, token{one, n, at})
+		list = append(list, token{one, d, n, at})
 		at += utf8.RuneCountInString(one)
 		text = text[len(one):]
 	}
@@ -112,17 +110,21 @@ func next(list []token, i int) int {
 	return i
 }
 
-// expandMacros expands the macros in the expressions of the file.
-func (f *file) expandMacros() {
+// expandMacros expands the macros in the expressions of the file: its own, and those before them.
+func (f *file) expandMacros(before []*macro) {
+	macros := slices.Concat(before, f.macros)
 	for i, m := range f.macros {
-		m.text = f.expand(m.text, f.macros[:i], m.at)
+		if slices.ContainsFunc(macros[:len(before)+i], func(other *macro) bool { return other.name == m.name && m.name != "" }) {
+			f.fault(m.at, "macro %q is already defined", m.name)
+		}
+		m.text = f.expand(m.text, macros[:len(before)+i], m.at)
 	}
 	for _, w := range f.policies {
-		if w.When == "" || len(f.macros) == 0 {
+		if w.When == "" || len(macros) == 0 {
 			continue
 		}
 		faults := len(f.faults)
-		w.expanded = f.expand(tokens(w.given["when"], w.When), f.macros, w.given["when"])
+		w.expanded = f.expand(f.tokens(w.given["when"], w.When), macros, w.given["when"])
 		var when strings.Builder
 		for _, t := range w.expanded {
 			when.WriteString(t.text)
@@ -131,6 +133,10 @@ func (f *file) expandMacros() {
 			w.When = "" // what is left would not compile
 		}
 	}
+}
+
+// unusedMacros records a fault for each macro that no expression calls.
+func (f *file) unusedMacros() {
 	for _, m := range f.macros {
 		if !m.called && m.name != "" {
 			f.fault(m.at, "macro %q is not used", m.name)
@@ -166,8 +172,8 @@ func (f *file) call(in []token, begin, open int, macros []*macro, which int) (ou
 	m.called = true
 	args, end := arguments(in, open)
 	fault := func(format string, args ...any) {
-		line, column := f.locate(at.in, at.at)
-		f.faultAt(line, column, format, args...)
+		line, column := at.doc.locate(at.in, at.at)
+		at.doc.faultAt(line, column, format, args...)
 	}
 	if end == len(in) {
 		fault("the call of macro %q does not end", m.name)
@@ -183,7 +189,7 @@ func (f *file) call(in []token, begin, open int, macros []*macro, which int) (ou
 		}
 		args[i] = f.expand(args[i], macros, at.in)
 	}
-	return append(append([]token{{"(", at.in, at.at}}, m.with(args)...), token{")", at.in, at.at}), end
+	return append(append([]token{{"(", at.doc, at.in, at.at}}, m.with(args)...), token{")", at.doc, at.in, at.at}), end
 }
 
 func counted(arguments int) string {
@@ -273,7 +279,7 @@ func (m *macro) with(args [][]token) (out []token) {
 		} else if arg := args[which]; isChain(arg) {
 			out = append(out, arg...)
 		} else {
-			out = append(append(append(out, token{"(", t.in, t.at}), arg...), token{")", t.in, t.at})
+			out = append(append(append(out, token{"(", t.doc, t.in, t.at}), arg...), token{")", t.doc, t.in, t.at})
 		}
 		member = t.text == "." || member && strings.TrimSpace(t.text) == ""
 	}
@@ -285,14 +291,17 @@ func isChain(list []token) bool {
 	return len(list) == 1 || !slices.ContainsFunc(list, func(t token) bool { return t.text != "." && !isWord(t.text) })
 }
 
-// locateIn returns the position in the file of a character of a policy's expression.
-func (f *file) locateIn(w *written, offset int) (line, column int) {
+// faultIn records a fault at a character of a policy's expression.
+func (f *file) faultIn(w *written, offset int, format string, args ...any) {
+	doc, in := f.document, w.given["when"]
 	for _, t := range w.expanded {
 		if size := utf8.RuneCountInString(t.text); offset >= size {
 			offset -= size
 			continue
 		}
-		return f.locate(t.in, t.at+offset)
+		doc, in, offset = t.doc, t.in, t.at+offset
+		break
 	}
-	return f.locate(w.given["when"], offset)
+	line, column := doc.locate(in, offset)
+	doc.faultAt(line, column, format, args...)
 }

@@ -107,7 +107,7 @@ func FuzzTokens(f *testing.F) {
 	f.Add(`a.b("x\"", 'y', r"\", """z " """) // c` + "\n|| 1.5e3 == b'''x'''")
 	f.Fuzz(func(t *testing.T, text string) {
 		joined, at := "", 0
-		for _, one := range tokens(nil, text) {
+		for _, one := range (&document{}).tokens(nil, text) {
 			if one.at != at {
 				t.Errorf("%q is at %d, not %d", one.text, one.at, at)
 			}

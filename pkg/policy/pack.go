@@ -4,39 +4,40 @@ import (
 	"embed"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 )
 
 //go:embed packs
 var packFiles embed.FS
 
-// principlesFile holds the principles that the shipped packs share.
-const principlesFile = "principles.yaml"
+// sharedFile has the principles of the shipped packs, and macros for all of their files.
+const sharedFile = "shared.yaml"
 
 // readShipped compiles the shipped packs from their text: packs/NAME/*.yaml, core first. The
 // embedded form is generated from this. Only the text has the examples.
 func readShipped(files fs.FS) (*Set, error) {
 	l := &loader{set: &Set{bounds: Bounds{}.orDefault()}}
-	text, err := fs.ReadFile(files, principlesFile)
+	text, err := fs.ReadFile(files, sharedFile)
 	if err != nil {
 		return nil, err
 	}
-	shared := readFile(Source{Name: shippedName("", principlesFile), Text: text})
+	shared := parseFile(Source{Name: shippedName("", sharedFile), Text: text})
+	shared.expandMacros(nil)
 	l.principlesOf(shared)
-	faults := slices.Clone(shared.faults)
 	names, err := packNames(files)
 	if err != nil {
 		return nil, err
 	}
+	var faults Faults
 	for _, name := range names {
-		found, err := l.packText(files, name)
+		found, err := l.packText(files, name, shared.macros)
 		if err != nil {
 			return nil, err
 		}
 		faults = append(faults, found...)
 	}
-	return l.set.seal(), faults.orNil()
+	shared.unusedMacros()
+	return l.set.seal(), append(shared.faults, faults...).orNil()
 }
 
 func packNames(files fs.FS) ([]string, error) {
@@ -54,7 +55,7 @@ func packNames(files fs.FS) ([]string, error) {
 }
 
 // packText reads the files of one pack.
-func (l *loader) packText(files fs.FS, pack string) (Faults, error) {
+func (l *loader) packText(files fs.FS, pack string, shared []*macro) (Faults, error) {
 	l.set.packs = append(l.set.packs, pack)
 	names, err := fs.Glob(files, path.Join(pack, "*.yaml"))
 	if err != nil {
@@ -66,7 +67,9 @@ func (l *loader) packText(files fs.FS, pack string) (Faults, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := readFile(Source{Name: shippedName("", name), Text: text})
+		f := parseFile(Source{Name: shippedName("", name), Text: text})
+		f.expandMacros(shared)
+		f.unusedMacros()
 		l.packPolicies(f, pack)
 		faults = append(faults, f.faults...)
 	}

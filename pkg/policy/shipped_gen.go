@@ -745,7 +745,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "code.environment_program", Pack: "core", Principle: "readable-intent", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PYTHONSTARTUP\"] && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && [\" \", \"\\\"\\\" \", \"'' \"].exists(e, c.raw.contains(a.name + \"=\" + e)))\n    || a.name == \"PERL5OPT\" && !(a.value.matches(\"^( *-([wWtTX]+|[mM]-?[A-Za-z_][A-Za-z0-9_:]*(=[A-Za-z0-9_,.:/+^*?-]*)?))*$\") && !a.value.matches(\"lib=|Inline\") && (a.value != \"\" || (a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && [\" \", \"\\\"\\\" \", \"'' \"].exists(e, c.raw.contains(a.name + \"=\" + e)))))\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name == \"NODE_OPTIONS\" && (a.value.matches(\"(^| )(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\") || a.value == \"\" && c.raw.matches(\"NODE_OPTIONS=\\\"[^\\\"]*(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\"))\n    || a.name == \"RUBYOPT\" && a.value.matches(\"(^| )-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])|(^| )-[WwvdTU0-9]*r.* -I|-I.* -[WwvdTU0-9]*r\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, (a.matches(\"^NODE_OPTIONS=(.* )?(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))|^RUBYOPT=(.* )?-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])\")))\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name == \"hash\" && option(c, \"p\", []) || c.name == \"enable\" && option(c, \"f\", [])\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name in [\"kitty\", \"kitten\"] && \"send-text\" in c.argv || c.name == \"wezterm\" && \"send-text\" in c.argv || c.name == \"zellij\" && c.argv.exists(a, a in [\"write\", \"write-chars\"])\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
+			When:      "shell.commands.exists(c, c.assignments.exists(a,\n    a.name in [\"BASH_ENV\", \"PROMPT_COMMAND\", \"LESSOPEN\", \"LESSCLOSE\", \"PYTHONSTARTUP\"] && !(a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && [\" \", \"\\\"\\\" \", \"'' \"].exists(e, c.raw.contains(a.name + \"=\" + e)))\n    || a.name == \"PERL5OPT\" && !(a.value.matches(\"^( *-([wWtTX]+|[mM]-?[A-Za-z_][A-Za-z0-9_:]*(=[A-Za-z0-9_,.:/+^*?-]*)?))*$\") && !a.value.matches(\"lib=|Inline\") && (a.value != \"\" || (a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2 && [\" \", \"\\\"\\\" \", \"'' \"].exists(e, c.raw.contains(a.name + \"=\" + e)))))\n    || a.name in [\"PAGER\", \"MANPAGER\", \"GIT_PAGER\", \"BROWSER\", \"RUSTC_WRAPPER\", \"RUSTC\"] && a.value.matches(\"[|;&$`<>]|rm |sh -c|^\\\\./|^/tmp\")\n    || a.name == \"ENV\" && c.name in [\"sh\", \"dash\", \"ksh\", \"ash\"] && a.value.contains(\"/\")\n    || a.name in [\"npm_config_script_shell\", \"NPM_CONFIG_SCRIPT_SHELL\", \"npm_config_script-shell\"]\n    || a.name == \"NODE_OPTIONS\" && (a.value.matches(\"(^| )(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\") || a.value == \"\" && c.raw.matches(\"NODE_OPTIONS=\\\"[^\\\"]*(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))\"))\n    || a.name == \"RUBYOPT\" && a.value.matches(\"(^| )-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])|(^| )-[WwvdTU0-9]*r.* -I|-I.* -[WwvdTU0-9]*r\")\n    || a.name == \"LD_LIBRARY_PATH\" && c.name in [\"git\", \"ssh\", \"sudo\", \"ls\", \"cat\"])\n  || (c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"]) && c.argv.exists(a, (a.matches(\"^NODE_OPTIONS=(.* )?(-r|--require|--import|--(experimental[-_])?loader)[ =]*([^@A-Za-z0-9_ =-]|[^ ]*(:|[.][.]))|^RUBYOPT=(.* )?-[WwvdTU0-9]*r *([^A-Za-z0-9_ -]|[^ ]*[.][.])\")))\n  || c.name == \"cargo\" && c.argv.exists(a, a.matches(\"(runner|rustc-wrapper|linker|rustc) *= *\"))\n  || c.name == \"hash\" && option(c, \"p\", []) || c.name == \"enable\" && option(c, \"f\", [])\n  || c.name in [\"rg\", \"ripgrep\"] && option(c, \"\", [\"pre\", \"hostname-bin\"])\n  || c.name in [\"bash\", \"zsh\"] && option(c, \"\", [\"rcfile\", \"init-file\"]) && !c.argv.exists(a, a == \"/dev/null\")\n  || c.name == \"man\" && c.argv.exists(a, a.matches(\"^(-P|--pager=).*[ /]\"))\n  || c.name == \"tar\" && c.argv.exists(a, a.matches(\"^--(checkpoint-action=exec|to-command|use-compress-program=.*[ ;])\"))\n  || c.name in [\"kitty\", \"kitten\"] && \"send-text\" in c.argv || c.name == \"wezterm\" && \"send-text\" in c.argv || c.name == \"zellij\" && c.argv.exists(a, a in [\"write\", \"write-chars\"])\n  || c.name == \"xdotool\" && c.argv.exists(a, a in [\"type\", \"key\"]) || c.name in [\"ydotool\", \"wtype\"] && size(c.argv) > 1\n  || c.name == \"stuff\" && \"screen\" in c.wrappers)",
 			Message:   "This makes a program start another one that is named in a variable or an option, or types into one that is not confined.",
 			Remedy:    "Run that program by itself, where it can be read.",
 			Protected: true,
@@ -858,7 +858,7 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "20ec06a705b3c21b0e341203f21271c0cb6ab1bb15c260021139ab788848291a",
+		digest: "654f2127d39554a536983f78565ab6e624eeb349fc095165a3b2ebbe1687497c",
 		from:   33931, to: 41665,
 	},
 	{
@@ -2272,7 +2272,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "protected.sandbox", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name == \"LD_AUDIT\"\n    || a.name in [\"LD_PRELOAD\", \"DYLD_INSERT_LIBRARIES\"] && (a.value.contains(\"..\") || !(a.value.matches(\"^([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\")) && !(a.value.matches(\"^[A-Za-z0-9_+.-]+[.]so[.0-9]*$\")\n  && shell.commands.all(x, x.assignments.all(b, b.name != \"LD_LIBRARY_PATH\") && !x.argv.exists(b, b.startsWith(\"LD_LIBRARY_PATH=\")))) && !((a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2) && c.raw.matches(\"(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=(['\\\"]{2})?( |$)\")) && !((a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2) && (!shell.risks.exists(r, r in [\"alias\", \"function_shadow\", \"path_override\"])) && shell.commands.all(x, !x.within.exists(w, w.startsWith(\"function:\")) && !((x.assignments.map(b, b.name) + x.argv).exists(b, b.matches(\"^(GCC_EXEC_PREFIX|COMPILER_PATH|LIBRARY_PATH|CPATH)($|=)\"))))\n  && c.raw.matches(\"LD_PRELOAD=\\\"?([$][(]((gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+|find (/usr)?/lib[a-z0-9_/.-]* -name ['\\\"]?[A-Za-z0-9_.*+-]+['\\\"]?( 2>/dev/null)?( *[|] *head -(n *)?1)?)[)][: ]?)+\\\"? \")) && !((a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2) && (!shell.risks.exists(r, r in [\"alias\", \"function_shadow\", \"path_override\"])) && c.raw.matches(\"LD_PRELOAD=\\\"?[$]([{][A-Za-z_0-9]+[}]|[A-Za-z_0-9]+)\\\"? \")\n  && shell.commands.exists(x, \"command_substitution\" in x.within)\n  && shell.commands.all(x, !(x.name in [\"read\", \"mapfile\", \"readarray\", \"source\", \".\", \"eval\", \"printf\", \"getopts\"])\n    && !x.within.exists(w, w in [\"for\", \"while\", \"until\", \"select\"] || w.startsWith(\"function:\")) && !((x.assignments.map(b, b.name) + x.argv).exists(b, b.matches(\"^(GCC_EXEC_PREFIX|COMPILER_PATH|LIBRARY_PATH|CPATH)($|=)\")))\n    && (!(\"command_substitution\" in x.within) || x.path == x.name && x.raw.matches(\"^(gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+$\"))))))\n  || c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"] && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_AUDIT=\")\n    || a.matches(\"^(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=.\") && (a.contains(\"..\") || !((a.substring(a.indexOf(\"=\") + 1)).matches(\"^([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\"))))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.wrappers.exists(w, w in [\"strace\", \"systemd-run\", \"ltrace\"]) && c.raw.matches(\"LD_(PRELOAD|AUDIT)=\")\n  || c.wrappers.exists(w, w == \"ld.so\" || glob(\"ld-*\", w)) && c.raw.matches(\"--(preload|audit)\")\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
+			When:      "shell.commands.exists(c, c.assignments.exists(a, a.name.startsWith(\"ETHOS_\") || a.name == \"LD_AUDIT\"\n    || a.name in [\"LD_PRELOAD\", \"DYLD_INSERT_LIBRARIES\"] && (a.value.contains(\"..\") || !(a.value.matches(\"^([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\")) && !(a.value.matches(\"^[A-Za-z0-9_+.-]+[.]so[.0-9]*$\")\n  && shell.commands.all(x, x.assignments.all(b, b.name != \"LD_LIBRARY_PATH\") && !x.argv.exists(b, b.startsWith(\"LD_LIBRARY_PATH=\")))) && !((a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2) && c.raw.matches(\"(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=(['\\\"]{2})?( |$)\")) && !((a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2) && (!shell.risks.exists(r, r in [\"alias\", \"function_shadow\", \"path_override\"])) && shell.commands.all(x, !x.within.exists(w, w.startsWith(\"function:\")) && !((x.assignments.map(b, b.name) + x.argv).exists(b, b.matches(\"^(GCC_EXEC_PREFIX|COMPILER_PATH|LIBRARY_PATH|CPATH)($|=)\"))))\n  && c.raw.matches(\"LD_PRELOAD=\\\"?([$][(]((gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+|find (/usr)?/lib[a-z0-9_/.-]* -name ['\\\"]?[A-Za-z0-9_.*+-]+['\\\"]?( 2>/dev/null)?( *[|] *head -(n *)?1)?)[)][: ]?)+\\\"? \")) && !((a.value == \"\" && size(c.raw.split(a.name + \"=\")) == 2) && (!shell.risks.exists(r, r in [\"alias\", \"function_shadow\", \"path_override\"])) && c.raw.matches(\"LD_PRELOAD=\\\"?[$]([{][A-Za-z_0-9]+[}]|[A-Za-z_0-9]+)\\\"? \")\n  && shell.commands.exists(x, \"command_substitution\" in x.within)\n  && shell.commands.all(x, !(x.name in [\"read\", \"mapfile\", \"readarray\", \"source\", \".\", \"eval\", \"printf\", \"getopts\"])\n    && !x.within.exists(w, w in [\"for\", \"while\", \"until\", \"select\"] || w.startsWith(\"function:\")) && !((x.assignments.map(b, b.name) + x.argv).exists(b, b.matches(\"^(GCC_EXEC_PREFIX|COMPILER_PATH|LIBRARY_PATH|CPATH)($|=)\")))\n    && (!(\"command_substitution\" in x.within) || x.path == x.name && x.raw.matches(\"^(gcc|g[+][+]|cc|c[+][+]|clang|clang[+][+])(-[0-9.]+)? -print-file-name=[A-Za-z0-9_+.-]+$\"))))))\n  || (c.name in [\"export\", \"declare\", \"typeset\", \"readonly\"]) && c.argv.exists(a, a.startsWith(\"ETHOS_\") || a.startsWith(\"LD_AUDIT=\")\n    || a.matches(\"^(LD_PRELOAD|DYLD_INSERT_LIBRARIES)=.\") && (a.contains(\"..\") || !((a.substring(a.indexOf(\"=\") + 1)).matches(\"^([ :]*((/usr(/local)?)?/lib(32|64|x32)?/|/opt/homebrew/(lib|opt|Cellar)/|/home/linuxbrew/[.]linuxbrew/lib/|/nix/store/|/Library/Developer/|/Applications/Xcode[^/ :]*[.]app/)[^ :]+)+$\"))))\n  || c.name == \"unset\" && c.argv.exists(a, a.startsWith(\"ETHOS_\"))\n  || c.wrappers.exists(w, w in [\"nsenter\", \"chroot\", \"unshare\"])\n  || c.wrappers.exists(w, w in [\"strace\", \"systemd-run\", \"ltrace\"]) && c.raw.matches(\"LD_(PRELOAD|AUDIT)=\")\n  || c.wrappers.exists(w, w == \"ld.so\" || glob(\"ld-*\", w)) && c.raw.matches(\"--(preload|audit)\")\n  || c.name in [\"mount\", \"umount\", \"pivot_root\", \"insmod\", \"modprobe\", \"rmmod\", \"kexec\", \"bpftool\", \"nsenter\"] && size(c.argv) > 1 && !(size(c.argv) == 2 && c.argv[1] in [\"--help\", \"-h\", \"-V\", \"--version\", \"-l\", \"--list\"])\n  || c.name in [\"pkill\", \"killall\", \"kill\", \"pgrep\", \"pidof\"] && c.argv.exists(a, a.contains(\"ethos-\") || a == \"ethos\") && shell.commands.exists(k, k.name in [\"pkill\", \"killall\", \"kill\"]))\n|| touches(shell.writes, [\"/proc/*/mem\", \"/proc/sys/**\", \"/proc/self/**\", \"/sys/fs/cgroup/**\", \"/sys/kernel/**\", \"/proc/sysrq-trigger\"])",
 			Message:   "This reaches for the sandbox or the kernel around the command.",
 			Remedy:    "Work inside the boundary; what the task lacks is declared in repo_config.yaml by the person.",
 			Protected: true,
@@ -2354,14 +2354,14 @@ var shippedPolicies = []shippedPolicy{
 			need{op: touched, fact: 21 /* Shell.writes */, value: "/proc/sysrq-trigger"},
 		}},
 		reads:  []string{"shell"},
-		digest: "14e507bd1c7bf2bc0e719a2765a7257ed41afc6b74c075f099ee582cffed073f",
+		digest: "01e73718fe342e40932cb7f04abf0e00f506bf059ffd4a4f00a0253748557bc7",
 		from:   111955, to: 122503,
 	},
 	{
 		policy: Policy{
 			ID: "protected.container_escape", Pack: "core", Principle: "boundary-holds", Effect: "deny",
 			On:        []string{"exec", "shell"},
-			When:      "shell.commands.exists(c, c.name in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"]\n  && (c.argv.exists(a, a in [\"--privileged\", \"--pid=host\", \"--net=host\", \"--network=host\", \"--userns=host\", \"--ipc=host\", \"--uts=host\"] || a.startsWith(\"--privileged=t\"))\n    || c.argv.exists(a, a.contains(\"docker.sock\"))\n    || c.argv.exists(a, a in [\"--cap-add=ALL\", \"--cap-add=SYS_ADMIN\", \"--security-opt=seccomp=unconfined\", \"--security-opt=apparmor=unconfined\"])\n    || shell.reads.exists(r, r.by == c.name && (r.path.matches(\"^(/|~|/root|/home(/[^/]+)?|/Users(/[^/]+)?|/etc|/var|/usr|/proc|/sys|/dev|(/var)?/run(/[^/]+[.]sock|/(podman|containerd).*)?)$\")\n      || files.exists(f, f.op == \"read\" && f.path == r.path && f.resolved != action.workspace && under(action.workspace, f.resolved))))\n    || c.argv.exists(a, glob(\"{--device=,}/dev/{sd,hd,vd,xvd,nvme,mmcblk,mem,kmem,mapper,disk,dm-}*\", a)) && c.argv.exists(a, a.startsWith(\"--device\"))\n    || c.code.matches(\"privileged[\\\"']?: *[\\\"']?true|(network_mode|pid|ipc|userns_mode)[\\\"']?: *[\\\"']?host|docker\\\\.sock|[-\\\\[,] *[\\\"']?/(etc|root|home|var|usr|proc|sys|dev)?/?:|source[\\\"']?: *[\\\"']?/[\\\"']?( |,|}|$)|SYS_ADMIN\")\n    || runs(shell, c.name, [\"--pid\", \"host\"]) || runs(shell, c.name, [\"--cap-add\", \"ALL\"]) || runs(shell, c.name, [\"--cap-add\", \"SYS_ADMIN\"])))",
+			When:      "shell.commands.exists(c, (c.name in [\"docker\", \"podman\", \"nerdctl\", \"docker-compose\", \"podman-compose\"])\n  && (c.argv.exists(a, a in [\"--privileged\", \"--pid=host\", \"--net=host\", \"--network=host\", \"--userns=host\", \"--ipc=host\", \"--uts=host\"] || a.startsWith(\"--privileged=t\"))\n    || c.argv.exists(a, a.contains(\"docker.sock\"))\n    || c.argv.exists(a, a in [\"--cap-add=ALL\", \"--cap-add=SYS_ADMIN\", \"--security-opt=seccomp=unconfined\", \"--security-opt=apparmor=unconfined\"])\n    || shell.reads.exists(r, r.by == c.name && (r.path.matches(\"^(/|~|/root|/home(/[^/]+)?|/Users(/[^/]+)?|/etc|/var|/usr|/proc|/sys|/dev|(/var)?/run(/[^/]+[.]sock|/(podman|containerd).*)?)$\")\n      || files.exists(f, f.op == \"read\" && f.path == r.path && f.resolved != action.workspace && under(action.workspace, f.resolved))))\n    || c.argv.exists(a, glob(\"{--device=,}/dev/{sd,hd,vd,xvd,nvme,mmcblk,mem,kmem,mapper,disk,dm-}*\", a)) && c.argv.exists(a, a.startsWith(\"--device\"))\n    || c.code.matches(\"privileged[\\\"']?: *[\\\"']?true|(network_mode|pid|ipc|userns_mode)[\\\"']?: *[\\\"']?host|docker\\\\.sock|[-\\\\[,] *[\\\"']?/(etc|root|home|var|usr|proc|sys|dev)?/?:|source[\\\"']?: *[\\\"']?/[\\\"']?( |,|}|$)|SYS_ADMIN\")\n    || runs(shell, c.name, [\"--pid\", \"host\"]) || runs(shell, c.name, [\"--cap-add\", \"ALL\"]) || runs(shell, c.name, [\"--cap-add\", \"SYS_ADMIN\"])))",
 			Message:   "This container would have the host's own rights.",
 			Remedy:    "Run it without --privileged and mount only the work space, for example `docker run -v \"$PWD\":/src`.",
 			Protected: true,
@@ -2378,7 +2378,7 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"action", "files", "shell"},
-		digest: "a75c796ecf165409a3c5973c0787d985a58164d9ca10e0f4ab83a5711195eb74",
+		digest: "c63b551d8e0123b38ce46a7f888da7e34333a6702bee13c95660173de371bbfa",
 		from:   122503, to: 126132,
 	},
 	{
@@ -2517,7 +2517,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This touches a file with credentials{paths}.",
 			Remedy:    "Let the tool that owns the credentials use them, for example `git push` or `aws s3 ls`, or give it to a program unread with `source .env`; `openssl x509 -in dev.pem -noout -text` shows a certificate; do not open the file. Inside the boundary that takes `env_files: read` in a trusted repo_config.yaml.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 60, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 57, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2684,7 +2684,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This copies or shows everything below a home directory, with the keys and tokens in it{paths}.",
 			Remedy:    "Name the directories that are needed, for example `cp -r ~/project /tmp/x`; a person makes a copy of a home directory.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 219, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 216, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 20 /* Shell.reads */},
@@ -2712,7 +2712,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This prints a credential.",
 			Remedy:    "Call the tool that uses the credential itself, for example `gh api` instead of `gh auth token`.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 274, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 271, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2838,7 +2838,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This makes git hand out a stored password or token.",
 			Remedy:    "Let git use the credential itself, for example `git fetch`; ask the person when a remote refuses it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 300, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 297, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 22 /* git */},
@@ -2856,7 +2856,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This sends the environment, with whatever tokens are in it, to another machine.",
 			Remedy:    "Send the one value that the request needs, from the variable that holds it.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 323, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 320, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -2941,7 +2941,7 @@ var shippedPolicies = []shippedPolicy{
 			Message:   "This asks the cloud's metadata service, which hands out the machine's credentials.",
 			Remedy:    "Ask the person for the value that the task needs.",
 			Protected: true,
-			File:      "pack:core/secrets.yaml", Line: 341, Column: 5,
+			File:      "pack:core/secrets.yaml", Line: 338, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: differs, fact: 2 /* Action.url */},
@@ -3521,7 +3521,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "ethos.secret_argument", Pack: "ethos", Principle: "readable-intent", Effect: "deny",
 			On:      []string{"exec", "shell"},
-			When:    "shell.commands.exists(c, c.argv.exists(a, a.matches(r\"(^|[^A-Za-z0-9])(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|sk-(ant-[a-z0-9]+-|proj-)?[A-Za-z0-9_]{20,}|(AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,})|-----BEGIN [A-Z ]*PRIVATE KEY|[Bb]earer [A-Za-z0-9._~+/-]{16,}|://[^/@: ]*:[^/@ ]+@|^--?(password|passwd|token|secret|api-?key|access-?key|client-secret)=.\"))\n  || c.assignments.exists(a, a.value.matches(r\"(^|[^A-Za-z0-9])(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|sk-(ant-[a-z0-9]+-|proj-)?[A-Za-z0-9_]{20,}|(AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,})|-----BEGIN [A-Z ]*PRIVATE KEY|[Bb]earer [A-Za-z0-9._~+/-]{16,}|://[^/@: ]*:[^/@ ]+@|^--?(password|passwd|token|secret|api-?key|access-?key|client-secret)=.\")))",
+			When:    "shell.commands.exists(c, c.argv.exists(a, (a.matches(r\"(^|[^A-Za-z0-9])(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|sk-(ant-[a-z0-9]+-|proj-)?[A-Za-z0-9_]{20,}|(AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,})|-----BEGIN [A-Z ]*PRIVATE KEY|[Bb]earer [A-Za-z0-9._~+/-]{16,}|://[^/@: ]*:[^/@ ]+@|^--?(password|passwd|token|secret|api-?key|access-?key|client-secret)=.\"))) || c.assignments.exists(a, (a.value.matches(r\"(^|[^A-Za-z0-9])(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|sk-(ant-[a-z0-9]+-|proj-)?[A-Za-z0-9_]{20,}|(AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,})|-----BEGIN [A-Z ]*PRIVATE KEY|[Bb]earer [A-Za-z0-9._~+/-]{16,}|://[^/@: ]*:[^/@ ]+@|^--?(password|passwd|token|secret|api-?key|access-?key|client-secret)=.\"))))",
 			Message: "A word of this command is a secret, which every process list, history and record would show.",
 			Remedy:  "Let the program read it from a variable that the person has set, such as \"$API_TOKEN\", or from its own configuration.",
 			File:    "pack:ethos/ethos.yaml", Line: 108, Column: 5,
@@ -3534,34 +3534,34 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "f98abda24300671aa74f7880484903f935878883cf17385b8bd2057bbfdec2b8",
+		digest: "31dcdbe2c2a5aff8f748b86dea99d8cfb2e0768ebb1ee4171c4361aa06ff77a8",
 		from:   180572, to: 182107,
 	},
 	{
 		policy: Policy{
 			ID: "ethos.home_path", Pack: "ethos", Principle: "readable-intent", Effect: "deny",
 			On:      []string{"exec", "shell"},
-			When:    "shell.commands.exists(c, c.argv.exists(a, a.replace(action.workspace, \".\").matches(\"(^|[=:,@])/(home|Users)/[^/*?]+(/|$)\")))",
+			When:    "(shell.commands.exists(c, c.argv.exists(a, a.replace(action.workspace, \".\").matches(\"(^|[=:,@])/(home|Users)/[^/*?]+(/|$)\"))))",
 			Message: "This names a person's home directory by its absolute path.",
 			Remedy:  "Name files from the root of the work space; what lies in the caller's own home directory begins with `~`.",
-			File:    "pack:ethos/ethos.yaml", Line: 122, Column: 5,
+			File:    "pack:ethos/ethos.yaml", Line: 120, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
 			need{op: someValue, fact: 39 /* Command.argv */},
 		}},
 		reads:  []string{"action", "shell"},
-		digest: "f35b5aa271c7b160e71975a498b66d462896ce740835b5e4f9c748a56ce8397e",
+		digest: "efe7486f9422291d282bed981884f02fb8a9015d5e3086f9a678ecfe939d1d47",
 		from:   182107, to: 182650,
 	},
 	{
 		policy: Policy{
 			ID: "ethos.file_emulation", Pack: "ethos", Principle: "readable-intent", Effect: "deny",
 			On:      []string{"exec", "shell"},
-			When:    "shell.writes.exists(w, w.by in [\"sed\", \"perl\", \"tee\", \"sponge\", \"gawk\", \"awk\", \"ed\", \"ex\", \"ruby\"] && !scratch(w.path)) || shell.writes.exists(w, w.by == \"redirect\" && !scratch(w.path)\n    && shell.commands.exists(c, c.name in [\"cat\", \"echo\", \"printf\"] && size(c.piped_from) == 0 && c.raw.matches(\"(>|<<)\")))",
+			When:    "(shell.writes.exists(w, w.by in [\"sed\", \"perl\", \"tee\", \"sponge\", \"gawk\", \"awk\", \"ed\", \"ex\", \"ruby\"] && !scratch(w.path)) || shell.writes.exists(w, w.by == \"redirect\" && !scratch(w.path)\n  && shell.commands.exists(c, c.name in [\"cat\", \"echo\", \"printf\"] && size(c.piped_from) == 0 && c.raw.matches(\"(>|<<)\"))))",
 			Message: "This edits a file with the shell{paths} instead of the file tool, so that nobody is shown the change.",
 			Remedy:  "Write or edit the file with the file tool; output to the terminal and through pipes is fine.",
-			File:    "pack:ethos/ethos.yaml", Line: 135, Column: 5,
+			File:    "pack:ethos/ethos.yaml", Line: 132, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -3590,7 +3590,7 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "5b53e2670514b848a85594a05ee2a984ed1bc367ee9c7a789aaa01445a4fc5dd",
+		digest: "fddff5df8e65c31e5eeb6fa407ffc4b92bf4f93d1f675de147364746894ba2cd",
 		from:   182650, to: 183894,
 	},
 	{
@@ -3987,7 +3987,7 @@ var shippedPolicies = []shippedPolicy{
 		policy: Policy{
 			ID: "shell.secret_argument", Pack: "strict-shell", Principle: "one-way", Effect: "deny",
 			On:      []string{"exec", "shell"},
-			When:    "shell.commands.exists(c, c.argv.exists(a, a.matches(r\"(^|[^A-Za-z0-9])(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|sk-(ant-[a-z0-9]+-|proj-)?[A-Za-z0-9_]{20,}|(AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,})|-----BEGIN [A-Z ]*PRIVATE KEY|[Bb]earer [A-Za-z0-9._~+/-]{16,}|://[^/@: ]*:[^/@ ]+@|^--?(password|passwd|token|secret|api-?key|access-?key|client-secret)=.\"))\n  || c.assignments.exists(a, a.value.matches(r\"(^|[^A-Za-z0-9])(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|sk-(ant-[a-z0-9]+-|proj-)?[A-Za-z0-9_]{20,}|(AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,})|-----BEGIN [A-Z ]*PRIVATE KEY|[Bb]earer [A-Za-z0-9._~+/-]{16,}|://[^/@: ]*:[^/@ ]+@|^--?(password|passwd|token|secret|api-?key|access-?key|client-secret)=.\")))",
+			When:    "shell.commands.exists(c, c.argv.exists(a, (a.matches(r\"(^|[^A-Za-z0-9])(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|sk-(ant-[a-z0-9]+-|proj-)?[A-Za-z0-9_]{20,}|(AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,})|-----BEGIN [A-Z ]*PRIVATE KEY|[Bb]earer [A-Za-z0-9._~+/-]{16,}|://[^/@: ]*:[^/@ ]+@|^--?(password|passwd|token|secret|api-?key|access-?key|client-secret)=.\"))) || c.assignments.exists(a, (a.value.matches(r\"(^|[^A-Za-z0-9])(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|sk-(ant-[a-z0-9]+-|proj-)?[A-Za-z0-9_]{20,}|(AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,})|-----BEGIN [A-Z ]*PRIVATE KEY|[Bb]earer [A-Za-z0-9._~+/-]{16,}|://[^/@: ]*:[^/@ ]+@|^--?(password|passwd|token|secret|api-?key|access-?key|client-secret)=.\"))))",
 			Message: "A word of this command is a secret, which every process list, history and record would show.",
 			Remedy:  "Let the program read it from a variable that the person has set, such as \"$API_TOKEN\", or from its own configuration.",
 			File:    "pack:strict-shell/shell.yaml", Line: 78, Column: 5,
@@ -4000,34 +4000,34 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "0bc09e8b628c7e01f7c36debc9b88f44fe921547b0e92b1cc76d57469612d4b9",
+		digest: "17d8f03ce615ce160ba9e4f9115adfb67a58478f84584005ba227e51d897d6da",
 		from:   189760, to: 191295,
 	},
 	{
 		policy: Policy{
 			ID: "shell.home_path", Pack: "strict-shell", Principle: "one-way", Effect: "deny",
 			On:      []string{"exec", "shell"},
-			When:    "shell.commands.exists(c, c.argv.exists(a, a.replace(action.workspace, \".\").matches(\"(^|[=:,@])/(home|Users)/[^/*?]+(/|$)\")))",
+			When:    "(shell.commands.exists(c, c.argv.exists(a, a.replace(action.workspace, \".\").matches(\"(^|[=:,@])/(home|Users)/[^/*?]+(/|$)\"))))",
 			Message: "This names a person's home directory by its absolute path.",
 			Remedy:  "Name files from the root of the work space; what lies in the caller's own home directory begins with `~`.",
-			File:    "pack:strict-shell/shell.yaml", Line: 92, Column: 5,
+			File:    "pack:strict-shell/shell.yaml", Line: 90, Column: 5,
 		},
 		need: need{op: all, of: []need{
 			need{op: someValue, fact: 19 /* Shell.commands */},
 			need{op: someValue, fact: 39 /* Command.argv */},
 		}},
 		reads:  []string{"action", "shell"},
-		digest: "8f64fbb164b6797e4c1167f0809e0d2f7ba9fb5e2f745d402290483ad2e8aad0",
+		digest: "98fe6a8f4809ef4104a3fa7fe78200da397436b68ee674425c70f63410baaaf9",
 		from:   191295, to: 191838,
 	},
 	{
 		policy: Policy{
 			ID: "shell.file_emulation", Pack: "strict-shell", Principle: "one-way", Effect: "deny",
 			On:      []string{"exec", "shell"},
-			When:    "shell.writes.exists(w, w.by in [\"sed\", \"perl\", \"tee\", \"sponge\", \"gawk\", \"awk\", \"ed\", \"ex\", \"ruby\"] && !scratch(w.path)) || shell.writes.exists(w, w.by == \"redirect\" && !scratch(w.path)\n    && shell.commands.exists(c, c.name in [\"cat\", \"echo\", \"printf\"] && size(c.piped_from) == 0 && c.raw.matches(\"(>|<<)\")))",
+			When:    "(shell.writes.exists(w, w.by in [\"sed\", \"perl\", \"tee\", \"sponge\", \"gawk\", \"awk\", \"ed\", \"ex\", \"ruby\"] && !scratch(w.path)) || shell.writes.exists(w, w.by == \"redirect\" && !scratch(w.path)\n  && shell.commands.exists(c, c.name in [\"cat\", \"echo\", \"printf\"] && size(c.piped_from) == 0 && c.raw.matches(\"(>|<<)\"))))",
 			Message: "This edits a file with the shell{paths} instead of the file tool, so that nobody is shown the change.",
 			Remedy:  "Write or edit the file with the file tool; output to the terminal and through pipes is fine.",
-			File:    "pack:strict-shell/shell.yaml", Line: 105, Column: 5,
+			File:    "pack:strict-shell/shell.yaml", Line: 102, Column: 5,
 		},
 		need: need{op: anyOf, of: []need{
 			need{op: all, of: []need{
@@ -4056,7 +4056,7 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"shell"},
-		digest: "1f295767812bc1056d92ffd2e1cde27e5d106061d1767e601434576cbd019d57",
+		digest: "618b1483afc5dec493f0308511dc90f276fe15091b69ab9a042ecd84b5c27cfe",
 		from:   191838, to: 193082,
 	},
 	{
@@ -4173,7 +4173,7 @@ var shippedPolicies = []shippedPolicy{
 			ID: "trust.safe_git", Pack: "trust", Principle: "person-decides", Effect: "ask",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"safe"},
-			When:      "git.exists(g, g.class.exists(c, c in [\"worktree\", \"index\", \"refs\", \"history\", \"config\", \"exec\"]) || g.subcommand in [\"push\", \"send-pack\"])",
+			When:      "(git.exists(g, g.class.exists(c, c in [\"worktree\", \"index\", \"refs\", \"history\", \"config\", \"exec\"]) || g.subcommand in [\"push\", \"send-pack\"]))",
 			Message:   "This changes the repository.",
 			Remedy:    "A person can approve it; reading needs no approval.",
 			Protected: true,
@@ -4198,7 +4198,7 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"git"},
-		digest: "f02f557b90b947cfb84517e88a7a071ca0aa19e2fe2e899ca98f6cffc90e8d56",
+		digest: "ded0f63514039894afff7f8c742cb971cbf5ac0ce021ba63efca5be09d879c4c",
 		from:   200474, to: 201021,
 	},
 	{
@@ -4273,7 +4273,7 @@ var shippedPolicies = []shippedPolicy{
 			ID: "verify.git", Pack: "verify", Principle: "honest-history", Effect: "deny",
 			On:        []string{"exec", "shell"},
 			Modes:     []string{"verify"},
-			When:      "git.exists(g, g.class.exists(c, c in [\"worktree\", \"index\", \"refs\", \"history\", \"config\", \"exec\"]) || g.subcommand in [\"push\", \"send-pack\"])",
+			When:      "(git.exists(g, g.class.exists(c, c in [\"worktree\", \"index\", \"refs\", \"history\", \"config\", \"exec\"]) || g.subcommand in [\"push\", \"send-pack\"]))",
 			Message:   "This changes the repository, and verification changes nothing.",
 			Remedy:    "Use the reading form, for example `git status`, `git diff`, `git stash list` or `git apply --check`.",
 			Protected: true,
@@ -4298,7 +4298,7 @@ var shippedPolicies = []shippedPolicy{
 			}},
 		}},
 		reads:  []string{"git"},
-		digest: "c0e27af167bed7392db12aef92982d3917c2fcf62a3671b3aa9dea765fc7bc08",
+		digest: "be28ef89a79748e41f1c83efb51bd76f4c7ad23034e7f51347b6a9a7b4f7cc52",
 		from:   202288, to: 202835,
 	},
 	{
