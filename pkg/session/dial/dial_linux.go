@@ -86,13 +86,13 @@ func connect(dir int, name string, of purpose) (fd int, errno syscall.Errno) {
 // Peer returns the process at the other end of a socket, as of when it
 // connected or began to listen: unix(7), SO_PEERCRED. The error says why it
 // cannot be trusted. If strict is set, a peer whose user namespace cannot be
-// determined is refused too.
+// determined is refused too. That of a supervisor cannot: it is not dumpable.
 func Peer(fd int, strict bool) (pid int, err error) {
 	own := ownNS.Get()
 	if own.err != nil {
 		return 0, own.err
 	}
-	var room [nsBytes]byte
+	var room [roomBytes]byte
 	cred, why, errno := examine(fd, strict, own.name, &room)
 	switch why {
 	case unknownPeer:
@@ -102,7 +102,7 @@ func Peer(fd int, strict bool) (pid int, err error) {
 	case otherPIDNS:
 		return 0, errors.New("the process at the other end is in another PID namespace")
 	case unknownNS:
-		return 0, fmt.Errorf("the user namespace of the process at the other end: %w", errno)
+		return 0, fmt.Errorf("the namespaces of the process at the other end: %w", errno)
 	case otherNS:
 		return 0, errors.New("the process at the other end is in another user namespace")
 	}
@@ -112,7 +112,7 @@ func Peer(fd int, strict bool) (pid int, err error) {
 // ownNS returns the user namespace of this process, which never leaves it:
 // namespaces(7).
 var ownNS = lazy.Value[namespace]{Make: func() namespace {
-	name, errno := userNS(0, new([nsBytes]byte))
+	name, errno := userNS(0, new([roomBytes]byte))
 	if errno != 0 {
 		return namespace{err: fmt.Errorf("/proc/self/ns/user: %w", errno)}
 	}
@@ -137,7 +137,7 @@ const (
 
 // examine examines the process at the other end of a socket. own is the user
 // namespace of this process.
-func examine(fd int, strict bool, own string, room *[nsBytes]byte) (cred syscall.Ucred, why distrust, errno syscall.Errno) {
+func examine(fd int, strict bool, own string, room *[roomBytes]byte) (cred syscall.Ucred, why distrust, errno syscall.Errno) {
 	size := uint32(unsafe.Sizeof(cred))
 	_, _, errno = syscall.RawSyscall6(sysGetsockopt, uintptr(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED, uintptr(unsafe.Pointer(&cred)), uintptr(unsafe.Pointer(&size)), 0)
 	switch {
@@ -146,6 +146,13 @@ func examine(fd int, strict bool, own string, room *[nsBytes]byte) (cred syscall
 	case int(cred.Uid) != syscall.Geteuid():
 		return cred, otherUser, 0
 	case cred.Pid <= 0:
+		return cred, otherPIDNS, 0
+	}
+	inner, errno := innerPIDNS(fd, int(cred.Pid), room)
+	switch {
+	case errno != 0:
+		return cred, unknownNS, errno
+	case inner:
 		return cred, otherPIDNS, 0
 	}
 	theirs, errno := userNS(int(cred.Pid), room)
@@ -158,12 +165,70 @@ func examine(fd int, strict bool, own string, room *[nsBytes]byte) (cred syscall
 	return cred, 0, 0
 }
 
-// nsBytes is more than the longest name of a namespace, such as
-// user:[4026531837], and the longest path of one.
-const nsBytes = 64
+// innerPIDNS reports whether the process at the other end of a socket is in a PID
+// namespace below that of this process: proc_pid_fdinfo(5), NSpid of a descriptor
+// of it. Whoever it is, this can be read. errno is ESRCH if the process has ended;
+// kernels before 6.5 do not know SO_PEERPIDFD, and look for the number.
+func innerPIDNS(fd, pid int, room *[roomBytes]byte) (inner bool, errno syscall.Errno) {
+	process, size := int32(-1), uint32(4)
+	_, _, errno = syscall.RawSyscall6(sysGetsockopt, uintptr(fd), syscall.SOL_SOCKET, peerPIDFD, uintptr(unsafe.Pointer(&process)), uintptr(unsafe.Pointer(&size)), 0)
+	if errno == syscall.ENOPROTOOPT {
+		var opened uintptr
+		opened, _, errno = syscall.RawSyscall(sysPIDFDOpen, uintptr(pid), 0, 0)
+		process = int32(opened)
+	}
+	if errno != 0 {
+		return false, errno
+	}
+	path := append(strconv.AppendInt(append(room[:0], "/proc/self/fdinfo/"...), int64(process), 10), 0)
+	info, _, errno := syscall.RawSyscall6(syscall.SYS_OPENAT, 0, uintptr(unsafe.Pointer(unsafe.SliceData(path))), syscall.O_RDONLY|syscall.O_CLOEXEC, 0, 0, 0)
+	if errno != 0 {
+		closeFD(int(process))
+		return false, errno
+	}
+	n, _, errno := syscall.RawSyscall(syscall.SYS_READ, info, uintptr(unsafe.Pointer(room)), roomBytes)
+	closeFD(int(info))
+	closeFD(int(process))
+	if errno != 0 {
+		return false, errno
+	}
+	numbers := after(room[:n], "\nNSpid:\t")
+	if len(numbers) == 0 || numbers[0] < '1' || numbers[0] > '9' {
+		return false, syscall.ESRCH
+	}
+	for _, c := range numbers {
+		switch {
+		case c == '\n':
+			return false, 0
+		case c < '0' || c > '9':
+			return true, 0
+		}
+	}
+	return false, syscall.EMSGSIZE // the line does not end
+}
+
+const (
+	peerPIDFD    = 77  // SO_PEERPIDFD: include/uapi/asm-generic/socket.h
+	sysPIDFDOpen = 434 // on every architecture
+)
+
+// after returns what follows the first occurrence of key in a text, nil if it does
+// not occur.
+func after(text []byte, key string) []byte {
+	for i := 0; i+len(key) <= len(text); i++ {
+		if string(text[i:i+len(key)]) == key {
+			return text[i+len(key):]
+		}
+	}
+	return nil
+}
+
+// roomBytes is more than the path of a namespace or its name, such as
+// user:[4026531837], and than the information on a process's descriptor.
+const roomBytes = 256
 
 // userNS reads the user namespace of a process, 0 for this one, into room.
-func userNS(pid int, room *[nsBytes]byte) (name string, errno syscall.Errno) {
+func userNS(pid int, room *[roomBytes]byte) (name string, errno syscall.Errno) {
 	path := append(room[:0], "/proc/"...)
 	if pid == 0 {
 		path = append(path, "self"...)
@@ -171,7 +236,7 @@ func userNS(pid int, room *[nsBytes]byte) (name string, errno syscall.Errno) {
 		path = strconv.AppendInt(path, int64(pid), 10)
 	}
 	path = append(path, "/ns/user\x00"...)
-	n, _, errno := syscall.RawSyscall6(syscall.SYS_READLINKAT, 0, uintptr(unsafe.Pointer(unsafe.SliceData(path))), uintptr(unsafe.Pointer(room)), nsBytes, 0, 0)
+	n, _, errno := syscall.RawSyscall6(syscall.SYS_READLINKAT, 0, uintptr(unsafe.Pointer(unsafe.SliceData(path))), uintptr(unsafe.Pointer(room)), roomBytes, 0, 0)
 	if errno != 0 {
 		return "", errno
 	}

@@ -13,8 +13,8 @@ type Buffer struct {
 	text   [maxSent]byte
 	dir    [syscall.PathMax]byte
 	folder statedir.PathBuffer
-	own    [nsBytes]byte
-	theirs [nsBytes]byte
+	own    [roomBytes]byte
+	theirs [roomBytes]byte
 }
 
 // maxSent is the maximum length of a request that [Buffer.Send] sends. It fits

@@ -124,19 +124,34 @@ func TestSendFails(t *testing.T) {
 // listensVariable makes TestSendToOthers listen where its parent does.
 const listensVariable = "ETHOS_TEST_LISTENS"
 
-// TestSendToOthers: nothing is sent to a process of another user namespace that
-// listens in the folder, and the same process of this one is sent the request.
+// TestSendToOthers: nothing is sent to a process of another user or PID namespace
+// that listens in the folder, or that has ended while another one has its socket.
+// The same process of these namespaces is sent the request.
 func TestSendToOthers(t *testing.T) {
 	if os.Getenv(listensVariable) != "" {
 		if err := syscall.Listen(3, 1); err != nil {
 			t.Fatal(err)
 		}
 		os.Stdout.WriteString("listens\n")
+		if os.Getenv(listensVariable) == "and ends" { // while the parent has the socket open
+			return
+		}
 		io.Copy(io.Discard, os.Stdin)
 		return
 	}
 	probetest.Need(t, probetest.UserNS)
-	for _, other := range []bool{false, true} {
+	for _, c := range []struct {
+		what   string
+		flags  uintptr
+		listen string
+		sent   bool
+	}{
+		{"these namespaces", 0, "1", true},
+		{"another user namespace", syscall.CLONE_NEWUSER, "1", false},
+		{"another PID namespace", syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID, "1", false},
+		{"it has ended", 0, "and ends", false},
+		{"it has ended in another PID namespace", syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID, "and ends", false},
+	} {
 		l, env := listening(t, "work")
 		f, err := l.File()
 		if err != nil {
@@ -144,10 +159,10 @@ func TestSendToOthers(t *testing.T) {
 		}
 		defer f.Close()
 		cmd := exec.Command("/proc/self/exe", "-test.run=^TestSendToOthers$")
-		cmd.Env, cmd.ExtraFiles = append(os.Environ(), listensVariable+"=1"), []*os.File{f}
-		if other {
+		cmd.Env, cmd.ExtraFiles = append(os.Environ(), listensVariable+"="+c.listen), []*os.File{f}
+		if c.flags != 0 {
 			cmd.SysProcAttr = &syscall.SysProcAttr{
-				Cloneflags:  syscall.CLONE_NEWUSER,
+				Cloneflags:  c.flags,
 				UidMappings: []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}},
 				GidMappings: []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}},
 			}
@@ -161,17 +176,24 @@ func TestSendToOthers(t *testing.T) {
 		if err != nil || line != "listens\n" {
 			t.Fatalf("%q, %v", line, err)
 		}
+		if c.listen != "1" {
+			if err := cmd.Wait(); err != nil {
+				t.Error(err)
+			}
+		}
 		s := new(Buffer).Send(env, "work", []string{"true"})
 		kinds := Kinds([3]int{0, 1, 2})
-		if terminals := slices.Contains(kinds[:], Terminal); (s != nil) != (!other && !terminals) {
-			t.Errorf("another user namespace: %t; requested: %t", other, s != nil)
+		if terminals := slices.Contains(kinds[:], Terminal); (s != nil) != (c.sent && !terminals) {
+			t.Errorf("%s; requested: %t", c.what, s != nil)
 		}
 		if s != nil {
 			syscall.Close(s.FD)
 		}
 		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
+		if c.listen == "1" {
+			if err := cmd.Wait(); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }
