@@ -163,7 +163,7 @@ func unprotected(ctx context.Context, sys *cli.System, place setup.Place) error 
 	for _, path := range place.Paths() {
 		if name := sessionAt(ctx, sys, path); name != "" {
 			return cli.Errorf(cli.BadInput, "end it, then run this again: ethos-sandbox session end "+name,
-				"nothing was written: session %s is running and protects %s: it would put aside what appears there", name, path)
+				"nothing was written: session %s is running and protects %s: it would quarantine what is created there", name, path)
 		}
 	}
 	return nil

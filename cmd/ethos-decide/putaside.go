@@ -116,9 +116,9 @@ func tellPutAside(ctx context.Context, sys *cli.System, space, file string) (tol
 	if kept == "" {
 		return false
 	}
-	message, hint := file+" is not there, and counts for nothing: a boundary has put it aside; it is kept in "+kept, "read it, and put it back if it is yours: "
+	message, hint := file+" is missing and has no effect: a boundary quarantined it; it is kept in "+kept, "read it, and restore it if it is yours: "
 	if name := sessionAt(ctx, sys, file); name != "" {
-		message += "; session " + name + " is running, and would put it aside again"
+		message += "; session " + name + " is running, and would quarantine it again"
 		hint += "ethos-sandbox session end " + name + " && "
 	}
 	sys.Warn(printable.Line(message), hint+"mv "+printable.Word(kept)+" "+printable.Word(file))

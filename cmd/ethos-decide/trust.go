@@ -116,7 +116,7 @@ func (t *truster) trust() error {
 				hint = fault.Hint + " (" + hint + ")"
 			case !errors.Is(err, fs.ErrNotExist):
 			case tellPutAside(t.ctx, t.sys, trace.WorkTree(filepath.Dir(file)), file):
-				hint = "put it back first, if it is yours"
+				hint = "restore it first, if it is yours"
 			default:
 				hint = "create it first; without FILE, the existing files of the work space are used"
 			}

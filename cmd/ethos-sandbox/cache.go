@@ -40,7 +40,7 @@ func (c *cacheLsCmd) Run(_ context.Context, sys *cli.System) error {
 	if c.JSON {
 		return nil
 	}
-	return sys.Printf("%s in %d files of %d caches\n", megabytes(total), files(list), len(list))
+	return sys.Printf("%s in %s of %s\n", megabytes(total), counted(int(files(list)), "file"), counted(len(list), "cache"))
 }
 
 type cachePruneCmd struct {
@@ -84,7 +84,7 @@ func (c *cachePruneCmd) Run(_ context.Context, sys *cli.System) error {
 	if c.DryRun {
 		verb = "would remove"
 	}
-	return sys.Printf("%s %s in %d files of %d caches\n", verb, megabytes(total), files(list), len(list))
+	return sys.Printf("%s %s in %s of %s\n", verb, megabytes(total), counted(int(files(list)), "file"), counted(len(list), "cache"))
 }
 
 func cacheSpace(sys *cli.System) string { return boundary.Workspace(sandbox.HostFiles{}, sys.Dir) }

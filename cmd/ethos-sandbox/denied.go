@@ -48,7 +48,7 @@ func warn(sys *cli.System, denials []record.Denial) {
 		case sandbox.ControlGit, sandbox.ControlNames:
 			message := d.What + ": " + d.Reason
 			if d.Kept != "" {
-				message += ", and kept in " + d.Kept
+				message += "; kept in " + d.Kept
 			}
 			sys.Warn(message, d.Remedy)
 		case sandbox.ControlSigning:

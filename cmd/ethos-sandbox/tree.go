@@ -46,6 +46,6 @@ func (w *watch) end(result *record.Result) {
 		tree.Reason = err.Error()
 	}
 	if tree.Reason != "" {
-		w.sys.Warn("the run proves nothing: "+printable.Line(tree.Reason), "fix that, and run the command again")
+		w.sys.Warn("the run cannot be used as proof: "+printable.Line(tree.Reason), "fix that, and run the command again")
 	}
 }

@@ -33,7 +33,7 @@ func TestWaysOut(t *testing.T) {
 		"ethos-decide approve " + id:                        name("registry.npmjs.org"),
 		"ethos-decide approve " + id + "; then":             name("a.example.com"),
 		"(network_tools)":                                   name("example.com"),
-		"(network_tools), and gives ethos-decide trust":     name("'*.npmjs.org'"),
+		"(network_tools), and runs ethos-decide trust":      name("'*.npmjs.org'"),
 		"writes read_paths: [~/x] below sandbox in":         {Layer: "mount", Kind: record.KindHidden, Remedy: "--ro /home/x", Declare: "read_paths: [~/x]"},
 		"session start --name NAME --unix-socket /s, and n": {Layer: "unix_sockets", Kind: record.KindSocket, Remedy: "--unix-socket /s"},
 		"mv it back": {Layer: sandbox.ControlGit, Remedy: "mv it back"},

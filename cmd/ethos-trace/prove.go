@@ -173,7 +173,7 @@ func (c *proveCmd) runs(ctx context.Context, sys *cli.System) ([]proof.Run, erro
 	}
 	if len(v.Faults) > 0 {
 		f := v.Faults[0]
-		return nil, cli.Errorf(cli.BadInput, "see ethos-trace verify for what is wrong; move the store away, and run the commands again", "the store proves nothing: %s: %s: %s", f.At, f.Kind, f.Detail)
+		return nil, cli.Errorf(cli.BadInput, "see ethos-trace verify for what is wrong; move the store away, and run the commands again", "the store cannot be used as proof: %s: %s: %s", f.At, f.Kind, f.Detail)
 	}
 	var runs []proof.Run
 	at := map[string]int{}

@@ -63,7 +63,7 @@ func (c *verifyCmd) print(sys *cli.System, v *trace.Verification) error {
 			return err
 		}
 	}
-	verdict := "the chain is whole"
+	verdict := "the hash chain is intact"
 	if n := len(v.Faults); n > 0 {
 		verdict = report.Count(n, "fault")
 	}

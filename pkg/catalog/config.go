@@ -303,7 +303,7 @@ func (r *configReader) opened(n networkToolText, out *capability.NetworkTool) {
 		case err != nil:
 			r.fail(e.position, "", "network_tools: %s: allow: %v", n.Tool, err)
 		case out.CABundle == "":
-			r.fail(e.position, remedy, "network_tools: %s: allow: requests to %s cannot be judged inside TLS", n.Tool, rule.Host)
+			r.fail(e.position, remedy, "network_tools: %s: allow: requests to %s cannot be checked inside TLS", n.Tool, rule.Host)
 		}
 		out.AllowRequests = append(out.AllowRequests, rule.String())
 	}

@@ -131,7 +131,7 @@ func TestConfigErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"sandbox:\n  read_write_path: [x]\n":                                                          `c:2:3: unknown key "read_write_path" in sandbox | did you mean "read_write_paths"?`,
 		"sandboxed: {}\n":                                                                             `c:1:1: unknown key "sandboxed" in the file | did you mean "sandbox"?`,
-		"sandbox: {read_paths: [x]}\nsandbox: {}\n":                                                   `c:2:1: key "sandbox" stands twice in the file | `,
+		"sandbox: {read_paths: [x]}\nsandbox: {}\n":                                                   `c:2:1: key "sandbox" occurs twice in the file | `,
 		"sandbox: {read_paths: /opt}\n":                                                               `c:1:23: read_paths must be a list | write it as a list: [/opt]`,
 		"sandbox: {read_paths: [1]}\n":                                                                `c:1:24: read_paths[0] must be a string | quote it: "1"`,
 		"sandbox: {read_paths: [\"\"]}\n":                                                             `c:1:24: read_paths[0] must be a string that is not empty | `,
@@ -161,7 +161,7 @@ func TestConfigErrors(t *testing.T) {
 		"sandbox: {network_tools: [{tool: npm-audit, sni: open}]}\n":                                  `c:1:50: network_tools: npm-audit: sni "open" is not known | write require or allow`,
 		"sandbox: {network_tools: [{tool: make, sni: allow}]}\n":                                      "c:1:45: network_tools: make: sni is for mode proxy, not for loopback | write {tool: make, allow_domains: [example.com]}",
 		"sandbox: {network_tools: [{tool: npm-audit, allow: [{host: a.example, methods: [get]}], mitm: {ca_bundle: ~/a.pem}}]}\n": `c:1:53: network_tools: npm-audit: allow: request rule for a.example: "get" is not a method; write methods as GET,HEAD | `,
-		"sandbox: {network_tools: [{tool: npm-audit, allow: [a.example GET]}]}\n":                                                 `c:1:53: network_tools: npm-audit: allow: requests to a.example cannot be judged inside TLS | name the file with the certificate and the key of your authority`,
+		"sandbox: {network_tools: [{tool: npm-audit, allow: [a.example GET]}]}\n":                                                 `c:1:53: network_tools: npm-audit: allow: requests to a.example cannot be checked inside TLS | name the file with the certificate and the key of your authority`,
 		"sandbox: {network_tools: [{tool: npm-audit, inject: [{host: a.example, header: X, from_env: T}]}]}\n":                    `c:1:54: network_tools: npm-audit: inject: T for a.example cannot be injected inside TLS | name the file`,
 		"sandbox: {network_tools: [{tool: npm-audit, inject: [{host: '*.example', header: X, from_env: T}]}]}\n":                  `c:1:54: network_tools: npm-audit: inject: credential for "*.example": `,
 		"sandbox: {network_tools: [{tool: make, mitm: {ca_bundle: ~/a.pem}}]}\n":                                                  `c:1:27: network_tools: make: mitm, allow and inject are for mode proxy, not for loopback | write {tool: make`,

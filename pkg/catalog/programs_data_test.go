@@ -333,7 +333,7 @@ func checkFields(k knowledge, what string) *ConfigError {
 		words := strings.Fields(text)
 		for n, word := range words {
 			if slices.Contains(words[:n], word) {
-				return wrongProgram(k.where(), "", "%q stands twice in %s of %s", word, key, what)
+				return wrongProgram(k.where(), "", "%q occurs twice in %s of %s", word, key, what)
 			}
 		}
 	}

@@ -17,7 +17,7 @@ func TestProgramsAreChecked(t *testing.T) {
 		{"- {name: a, words: {run: x}}", `1:21: unknown key "run" in words`},
 		{"- {name: a, word: {runs: x}}", `1:13: unknown key "word" in programs[0]`},
 		{"- {name: a, words: {runs: [x]}}", "1:27: runs must be a single value"},
-		{"- name: a\n  words:\n    runs: x y x", `3:5: "x" stands twice in runs of words`},
+		{"- name: a\n  words:\n    runs: x y x", `3:5: "x" occurs twice in runs of words`},
 		{"- {name: a, words: {target: fourth}}", "1:20: unknown target \"fourth\" in words"},
 		{"- {name: a, words: {embeds: sh}}", "1:20: unknown embeds \"sh\" in words"},
 		{"- {name: a, words: b}", `1:20: words of "a": "b" has none of its own`},

@@ -174,7 +174,7 @@ func (s strict) structure(n *yaml.Node, v reflect.Value, what string) *ConfigErr
 		case field < 0:
 			return s.errorAt(key, known(key.Value, names), "unknown key %q in %s", key.Value, what)
 		case seen[key.Value]:
-			return s.errorAt(key, "", "key %q stands twice in %s", key.Value, what)
+			return s.errorAt(key, "", "key %q occurs twice in %s", key.Value, what)
 		}
 		seen[key.Value] = true
 		if err := s.read(value, member(field), key.Value); err != nil {
@@ -230,7 +230,7 @@ func (s strict) table(n *yaml.Node, v reflect.Value, what string) *ConfigError {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, item := n.Content[i], reflect.New(v.Type().Elem()).Elem()
 		if v.MapIndex(reflect.ValueOf(key.Value)).IsValid() {
-			return s.errorAt(key, "", "key %q stands twice in %s", key.Value, what)
+			return s.errorAt(key, "", "key %q occurs twice in %s", key.Value, what)
 		}
 		if err := s.read(n.Content[i+1], item, key.Value); err != nil {
 			return err

@@ -100,14 +100,14 @@ func (i *Intercept) judge(h rule.Host, port uint16, secure bool, r *http.Request
 	for _, host := range append([]string{r.Host}, r.Header["Host"]...) { // HTTP/2 has both
 		asked, askedPort, err := rule.ParseAuthority(host, standard)
 		if err != nil || asked != h || askedPort != port {
-			return refuse(DeniedHost, fmt.Errorf("the request is for %.300q, %s was judged", host, h.JoinPort(port)))
+			return refuse(DeniedHost, fmt.Errorf("the request is for %.300q, but %s was checked", host, h.JoinPort(port)))
 		}
 	}
 	if err := wellFormed(r); err != nil {
 		return err
 	}
 	if to, other := upgrade(r); other {
-		return refuse(DeniedRequest, fmt.Errorf("an upgrade to %.100q at %s, where requests are judged", to, h))
+		return refuse(DeniedRequest, fmt.Errorf("an upgrade to %.100q at %s, where requests are checked", to, h))
 	}
 	if echoes(r.Method) && i.injects(h) {
 		return refuse(DeniedRequest, fmt.Errorf("the answer to %s shows the credential for %s", r.Method, h))

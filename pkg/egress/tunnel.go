@@ -201,7 +201,7 @@ func (t *tunnel) serverName(text string) error {
 		return nil
 	}
 	if text == "" {
-		return refuse(DeniedSNI, fmt.Errorf("the TLS client names no server, %s was judged", t.host))
+		return refuse(DeniedSNI, fmt.Errorf("the TLS client names no server, but %s was checked", t.host))
 	}
 	name, err := rule.ParseHost(text)
 	if err == nil && name == t.host {
@@ -213,7 +213,7 @@ func (t *tunnel) serverName(text string) error {
 			return nil
 		}
 	}
-	return refuse(DeniedSNI, fmt.Errorf("the TLS client names the server %.300q, %s was judged", text, t.host))
+	return refuse(DeniedSNI, fmt.Errorf("the TLS client names the server %.300q, but %s was checked", text, t.host))
 }
 
 // timely limits the time of a message from its first byte on, but not the wait

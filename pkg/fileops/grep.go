@@ -86,7 +86,7 @@ func cursor(after string) (string, int64, error) {
 	i := strings.LastIndexByte(after, ':')
 	line, err := strconv.ParseInt(after[i+1:], 10, 64)
 	if i < 0 || err != nil {
-		return "", 0, errno(syscall.EINVAL, `"after" is no "next" of a grep`, "give it as the answer before had it")
+		return "", 0, errno(syscall.EINVAL, `"after" is not the "next" of a grep answer`, "copy it from the previous answer")
 	}
 	return after[:i], line, nil
 }

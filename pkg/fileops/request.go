@@ -127,7 +127,7 @@ func (r *Request) check() string {
 	case !validID(r.ID):
 		return "id: want 1 to 128 bytes"
 	case r.Cancel != "" && (r.Op != "" || len(given) > 0):
-		return "cancel: stands alone with id"
+		return "cancel: allows no member beside it but id"
 	case r.Cancel != "":
 		return ""
 	case op < 0:
@@ -153,7 +153,7 @@ func (r *Request) check() string {
 func (r *Request) values() string {
 	switch {
 	case len(r.After) > 2*maxPath: // a mark is longer than its path
-		return "after: is no next of an answer"
+		return "after: is not the next of an answer"
 	case r.Unit != "" && r.Unit != "lines" && r.Unit != "bytes":
 		return `unit: want "lines" or "bytes"`
 	case r.Offset < 0 || r.Limit < 0:

@@ -176,7 +176,7 @@ func marked(after string) ([]string, error) {
 	if text, ok := strings.CutPrefix(after, "\x00"); ok {
 		path, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
-			return nil, errno(syscall.EINVAL, `"after" is no "next"`, "give it as the answer before had it")
+			return nil, errno(syscall.EINVAL, `"after" is not the "next" of an answer`, "copy it from the previous answer")
 		}
 		after = string(path)
 	}

@@ -123,7 +123,7 @@ func (g *Guard) approvable(err error, line *record.Line) error {
 		return err
 	}
 	if command := g.Approve(line.ID()); command != "" {
-		way := "a person can approve it with " + command + "; then give the same command again"
+		way := "a person can approve it with " + command + "; then repeat the same command"
 		r.Hint = strings.TrimPrefix(strings.TrimSuffix(r.Hint, ".")+"; "+way, "; ")
 	}
 	return r

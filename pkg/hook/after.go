@@ -110,11 +110,11 @@ func WayOut(d *record.Denial, id string, approvable func(host string) bool) stri
 	host, network := strings.CutPrefix(d.Remedy, "--allow-domain ")
 	switch {
 	case network && approvable(strings.Trim(host, "'")):
-		return "a person lets the call have it once, with ethos-decide approve " + id + "; then give the same call again"
+		return "a person allows it once with ethos-decide approve " + id + "; then repeat the same call"
 	case network:
-		return "a person declares the name for its tool in repo_config.yaml (network_tools), and gives ethos-decide trust repo_config.yaml"
+		return "a person declares the name for its tool in repo_config.yaml (network_tools), and runs ethos-decide trust repo_config.yaml"
 	case d.Declare != "":
-		return "a person writes " + d.Declare + " below sandbox in repo_config.yaml, and gives ethos-decide trust repo_config.yaml"
+		return "a person writes " + d.Declare + " below sandbox in repo_config.yaml, and runs ethos-decide trust repo_config.yaml"
 	}
 	return "a person starts a session that has it, ethos-sandbox session start --name NAME " + d.Remedy + ", and names it in the hook: --session NAME"
 }

@@ -29,7 +29,7 @@ func Confine(dialect, event string, a *record.Action, b Boundary) (json.RawMessa
 	case b.holds(a):
 		return nil, ErrConfined
 	case !rewrites(dialect, event):
-		return nil, fmt.Errorf("%s takes no other input than the agent's in its event %s", dialect, event)
+		return nil, fmt.Errorf("%s accepts no rewritten call in its event %s", dialect, event)
 	case a.Kind == record.KindShell:
 		return confineScript(a, b)
 	case a.Kind == record.KindExec:
@@ -126,7 +126,7 @@ func quoteIfNeeded(word string) string {
 func replaced(input json.RawMessage, command any, is func(json.RawMessage) bool) (json.RawMessage, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(input, &members); err != nil || len(members) == 0 {
-		return nil, errors.New("the record does not hold the agent's own input")
+		return nil, errors.New("the record does not contain the agent's own input")
 	}
 	var found []string
 	for name, raw := range members {
@@ -136,7 +136,7 @@ func replaced(input json.RawMessage, command any, is func(json.RawMessage) bool)
 	}
 	slices.Sort(found)
 	if len(found) == 0 {
-		return nil, errors.New("the agent's input does not hold the command as it was decided")
+		return nil, errors.New("the agent's input does not contain the command that was decided")
 	}
 	name := found[0]
 	if i := slices.IndexFunc(commandKeys, func(k string) bool { return slices.Contains(found, k) }); i >= 0 {

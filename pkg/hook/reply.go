@@ -190,7 +190,7 @@ func (v Verdict) question() string {
 	if v.Decision.Verdict != record.VerdictAsk || !v.Outside || v.Approve == "" {
 		return v.Reason()
 	}
-	return v.Reason() + " A yes to this question runs it outside of the boundary; once approved, it runs inside."
+	return v.Reason() + " If the person answers yes here, it runs outside of the boundary; after ethos-decide approve, it runs inside."
 }
 
 func labelled(id, code string) string {
@@ -206,7 +206,7 @@ func (v Verdict) retry() string {
 	case v.Approve != "":
 		return "A person can approve it: `" + v.Approve + "`; then try the same call again."
 	case v.Decision.Verdict == record.VerdictAsk && v.Inside:
-		return "This agent is confined as a whole, where no approval reaches it: a person does it outside."
+		return "This agent runs inside a boundary, where approvals have no effect: a person has to do it outside."
 	case v.Decision.Verdict == record.VerdictAsk:
 		return "A person can approve it."
 	}

@@ -82,9 +82,9 @@ func TestQuestions(t *testing.T) {
 		verdict, reason string
 	}{
 		{"claude", "PreToolUse", false, false, "ask", ""},
-		{"claude", "PreToolUse", false, true, "ask", "runs it outside of the boundary"},
+		{"claude", "PreToolUse", false, true, "ask", "it runs outside of the boundary"},
 		{"claude", "PreToolUse", true, true, "deny", "A person can approve it: `approve x`"},
-		{"copilot", "preToolUse", false, true, "ask", "runs it outside of the boundary"},
+		{"copilot", "preToolUse", false, true, "ask", "it runs outside of the boundary"},
 		{"copilot", "preToolUse", true, true, "deny", "A person can approve it: `approve x`"},
 		{"cursor", "beforeShellExecution", true, true, "deny", "A person can approve it: `approve x`"},
 		{"codex", "PreToolUse", false, true, "deny", "A person can approve it: `approve x`"},
@@ -97,7 +97,7 @@ func TestQuestions(t *testing.T) {
 		}
 		text := string(answer.Output)
 		asked := strings.Contains(text, `ermission":"ask"`) || strings.Contains(text, `ermissionDecision":"ask"`)
-		if asked != (c.verdict == "ask") || !strings.Contains(text, c.reason) || c.verdict == "deny" && strings.Contains(text, "yes to this question") {
+		if asked != (c.verdict == "ask") || !strings.Contains(text, c.reason) || c.verdict == "deny" && strings.Contains(text, "answers yes here") {
 			t.Errorf("%+v: %s", c, text)
 		}
 		if v.Decision.Verdict != "ask" {

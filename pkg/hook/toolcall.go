@@ -186,7 +186,7 @@ func text(v record.Value, key string) (string, error) {
 		return "", record.NewBadLine(record.CodeWrongType, key+" must be a string", nil)
 	}
 	if strings.ContainsRune(v.Str, 0) {
-		return "", fmt.Errorf("%s holds a NUL byte", key)
+		return "", fmt.Errorf("%s contains a NUL byte", key)
 	}
 	return v.Str, nil
 }

@@ -58,13 +58,13 @@ func outcomeOf(value ref.Val, err error) outcome {
 	var cancelled interpreter.EvalCancelledError
 	switch {
 	case errors.As(err, &cancelled) && cancelled.Cause == interpreter.CostLimitExceeded:
-		return outcome{code: CodeCost, message: "the expression went over its cost limit"}
+		return outcome{code: CodeCost, message: "the expression exceeded its cost limit"}
 	case errors.Is(err, interpreter.InterruptError{}), errors.Is(err, context.DeadlineExceeded):
 		return outcome{code: CodeDeadline, message: "the expression ran out of time"}
 	case err != nil:
 		return outcome{code: CodeError, message: err.Error()}
 	case types.IsUnknown(value):
-		return outcome{code: CodeIncomplete, message: "its outcome hangs on facts that could not be established"}
+		return outcome{code: CodeIncomplete, message: "its outcome depends on facts that could not be established"}
 	}
 	truth, ok := value.(types.Bool)
 	if !ok {

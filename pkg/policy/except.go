@@ -63,7 +63,7 @@ func Except(text []byte, p *Policy, expression, comment string) (changed, entry 
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode || top.Style&yaml.FlowStyle != 0 {
-		return nil, nil, errors.New("the file is no mapping in lines of its own")
+		return nil, nil, errors.New("the file is not a mapping with one key a line")
 	}
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		key, list := top.Content[i], top.Content[i+1]
@@ -87,7 +87,7 @@ func roomIn(lines [][]byte, list *yaml.Node, id string) (indent string, err erro
 		return "  ", nil
 	}
 	if list.Kind != yaml.SequenceNode || list.Style&yaml.FlowStyle != 0 || len(list.Content) == 0 {
-		return "", errors.New("its policies are no list in lines of their own")
+		return "", errors.New("its policies are not a list with one item a line")
 	}
 	for _, item := range list.Content {
 		for i := 0; i+1 < len(item.Content); i += 2 {
@@ -99,7 +99,7 @@ func roomIn(lines [][]byte, list *yaml.Node, id string) (indent string, err erro
 	first := lines[list.Content[0].Line-1]
 	dash := bytes.IndexByte(first, '-')
 	if dash < 0 || len(bytes.TrimSpace(first[:dash])) > 0 {
-		return "", errors.New("its policies are no list in lines of their own")
+		return "", errors.New("its policies are not a list with one item a line")
 	}
 	return string(first[:dash]), nil
 }

@@ -64,8 +64,8 @@ func named(t *testing.T, s *Set, id string) *Policy {
 func TestExceptRefuses(t *testing.T) {
 	p := &Policy{ID: "a.b", When: "true"}
 	for text, want := range map[string]string{
-		"version: 1\npolicies:\n  - id: a.b\n": "", "{version: 1}": "no mapping", "version: 1\npolicies: []\n": "no list", "version: 1\npolicies: [{id: x}]\n": "no list",
-		"- a\n": "no mapping", "version: 1\npolicies: {a: b}\n": "no list", "a: [\n": "",
+		"version: 1\npolicies:\n  - id: a.b\n": "", "{version: 1}": "not a mapping", "version: 1\npolicies: []\n": "not a list", "version: 1\npolicies: [{id: x}]\n": "not a list",
+		"- a\n": "not a mapping", "version: 1\npolicies: {a: b}\n": "not a list", "a: [\n": "",
 	} {
 		_, _, err := Except([]byte(text), p, "true", "")
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -176,7 +176,7 @@ func (l *loader) choices(key string) string {
 		for _, p := range l.set.principles {
 			ids = append(ids, p.ID)
 		}
-		return ": the shipped ones are " + strings.Join(ids, ", ") + "; others stand under principles"
+		return ": the shipped ones are " + strings.Join(ids, ", ") + "; define others under principles"
 	}
 	return ""
 }

@@ -54,7 +54,7 @@ func TestLoadFaults(t *testing.T) {
 		{"other version", "version: 2\n", "mine.yml:1:10: version must be 1"},
 		{"unknown key", "version: 1\npolices: []\n", `mine.yml:2:1: unknown key "polices" in the file; did you mean "policies"?`},
 		{"unknown policy key", change("when:", "wen:"), `mine.yml:6:5: unknown key "wen" in a policy; did you mean "when"?`},
-		{"key twice", change("    remedy", "    message: Again.\n    remedy"), `mine.yml:8:5: key "message" stands twice in a policy`},
+		{"key twice", change("    remedy", "    message: Again.\n    remedy"), `mine.yml:8:5: key "message" occurs twice in a policy`},
 		{"id twice", head + entry + entry, `mine.yml:9:9: policy "mine.no_make" is already defined at mine.yml:3`},
 		{"unknown principle", change("person-decides", "person-decide"), `mine.yml:4:16: unknown principle "person-decide"; did you mean "person-decides"?`},
 		{"unknown effect", change("deny", "block"), `mine.yml:5:13: effect: "block" is none of allow, warn, ask, deny`},

@@ -120,14 +120,14 @@ func (p *Policy) spoken() (s spoken) {
 var ways = lazy.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		record.IncompleteParse:       "the script cannot be read%s: close every quote, bracket and here-document, or put the code into a file and run that",
-		record.IncompleteDepth:       "commands are nested too deeply to be judged: write the inner script to a file and run that",
-		record.IncompleteSize:        "the action is too long to be judged: put the script into a file and run that",
+		record.IncompleteDepth:       "commands are nested too deeply to be analysed: write the inner script to a file and run that",
+		record.IncompleteSize:        "the action is too long to be analysed: put the script into a file and run that",
 		record.IncompleteNotUTF8:     "its text is not UTF-8: write it in UTF-8",
 		record.IncompleteFile:        "where the path leads could not be established: name the file itself, without links",
-		record.IncompleteRepoConfig:  "repo_config.yaml is not valid: a person mends it, ethos-facts tools says where it is wrong",
-		record.IncompleteUnknownTool: "the profile is not known: leave --profile out, or name one of those that its error lists",
+		record.IncompleteRepoConfig:  "repo_config.yaml is not valid: a person has to fix it, ethos-facts tools says where the error is",
+		record.IncompleteUnknownTool: "the profile is not known: omit --profile, or name one of those that its error lists",
 		codeFindings:                 "what the tool printed is cut off, or is not in the format that the catalog names for it: run it on less at a time, or with the options of its format",
-		record.IncompleteGitRepo:     "the git repository cannot be read: git status says what is the matter with it",
+		record.IncompleteGitRepo:     "the git repository cannot be read: git status says what is wrong with it",
 	}
 }}
 

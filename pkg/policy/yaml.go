@@ -86,7 +86,7 @@ func (d *document) mapping(n *yaml.Node, what string, keys ...key) {
 		case which < 0:
 			d.fault(at, "unknown key %q in %s%s", at.Value, what, suggestion(at.Value, names))
 		case seen[at.Value]:
-			d.fault(at, "key %q stands twice in %s", at.Value, what)
+			d.fault(at, "key %q occurs twice in %s", at.Value, what)
 		default:
 			keys[which].read(value)
 		}

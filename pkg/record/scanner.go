@@ -117,7 +117,7 @@ func (s *scanner) object(visit visitor) *BadLine {
 }
 
 func duplicate(name []byte) *BadLine {
-	return bad(CodeDuplicateKey, "key %q stands twice in one object", name)
+	return bad(CodeDuplicateKey, "key %q occurs twice in one object", name)
 }
 
 // members is object for a visitor that knows duplicate names itself.

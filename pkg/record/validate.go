@@ -147,7 +147,7 @@ func absolute(path, value string) *BadLine {
 
 func noNUL(path, value string) *BadLine {
 	if strings.IndexByte(value, 0) >= 0 {
-		return bad(CodeWrongValue, "%s: holds a NUL byte", path)
+		return bad(CodeWrongValue, "%s: contains a NUL byte", path)
 	}
 	return nil
 }

@@ -97,9 +97,9 @@ func ending(why string, left []record.Denial) string {
 			continue
 		}
 		if named++; named > maxLeft {
-			return why + "; more files were put aside"
+			return why + "; more files were quarantined"
 		}
-		why += "; " + d.Path + " was put aside: it is kept in " + d.Kept
+		why += "; " + d.Path + " was quarantined: it is kept in " + d.Kept
 	}
 	return why
 }

@@ -114,7 +114,7 @@ func (f tomlFormat) install(have []byte, o Options) ([]byte, error) {
 	case at != nil:
 		text = bytes.Join([][]byte{rest[:at[1]], []byte("\n" + switchLine), rest[at[1]:]}, nil)
 	case before["features"] != nil:
-		return nil, errors.New("features is no table of its own there: write hooks = true into it first")
+		return nil, errors.New("features is not a separate table there: write hooks = true into it first")
 	}
 	part, err := tomlBlock(o, before["features"] == nil)
 	if err != nil {

@@ -178,7 +178,7 @@ func (e *editor) parse(text []byte) error {
 		for _, m := range o.Members {
 			name := m.Name.Value.(hujson.Literal).String()
 			if seen[name] {
-				twice = fmt.Errorf("the name %q stands twice in one object", name)
+				twice = fmt.Errorf("the name %q occurs twice in one object", name)
 			}
 			seen[name] = true
 		}
@@ -247,7 +247,7 @@ func (e *editor) insert(path []string, value any) error {
 	parent := e.find(path[:at])
 	o, ok := parent.Value.(*hujson.Object)
 	if !ok {
-		return fmt.Errorf("%s is no object there: change it first", strings.Join(path[:at], "."))
+		return fmt.Errorf("%s is not an object there: change it first", strings.Join(path[:at], "."))
 	}
 	name, err := compact(path[at])
 	if err != nil {
@@ -268,7 +268,7 @@ func (e *editor) add(path []string, value any) error {
 	}
 	a, ok := list.Value.(*hujson.Array)
 	if !ok {
-		return fmt.Errorf("%s is no list there: change it first", strings.Join(path, "."))
+		return fmt.Errorf("%s is not a list there: change it first", strings.Join(path, "."))
 	}
 	if have, _ := plainText(list.Pack()).([]any); slices.ContainsFunc(have, func(v any) bool { return reflect.DeepEqual(v, plain(value)) }) {
 		return nil

@@ -29,7 +29,7 @@ func (s *State) note(command string) {
 }
 
 // errNotOurs is the error for a file in ethos's place that ethos has not written.
-var errNotOurs = errors.New("it is not a file of ethos's: move it away first")
+var errNotOurs = errors.New("ethos did not write this file: move it away first")
 
 // Place is the location of an agent's settings, of a person or of a project.
 type Place struct {

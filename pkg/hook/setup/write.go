@@ -48,7 +48,7 @@ func resolve(path string) (string, error) {
 		return real, err
 	}
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
-		return "", fmt.Errorf("%s is a link to nothing", path)
+		return "", fmt.Errorf("%s is a dangling symbolic link", path)
 	}
 	dir, err := resolve(filepath.Dir(path))
 	return filepath.Join(dir, filepath.Base(path)), err

@@ -48,7 +48,7 @@ func TestSessionStartedAgainSaysWhy(t *testing.T) {
 	if !strings.Contains(result, `"what":"`+again) {
 		t.Errorf("its evidence: %s", result)
 	}
-	if _, err := os.Lstat(config); err != nil && !strings.Contains(errs, config+" was put aside: it is kept in ") {
+	if _, err := os.Lstat(config); err != nil && !strings.Contains(errs, config+" was quarantined: it is kept in ") {
 		t.Errorf("what was put aside is not named: %q", errs)
 	}
 	if errs, result := run("true"); strings.Contains(errs+result, again) {

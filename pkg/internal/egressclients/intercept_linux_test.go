@@ -192,8 +192,8 @@ grep -c BEGIN /etc/ssl/certs/ca-certificates.crt`
 		"not there":                   {[]string{"--ca-bundle", "/nowhere/a.pem"}, "is not a file"},
 		"without a key":               {[]string{"--ca-bundle", bare}, "rather than a key"},
 		"without a certificate":       {[]string{"--ca-bundle", "/etc/hostname"}, "it contains no certificate"},
-		"rules without an authority":  {nil, "cannot be judged inside TLS without an authority"},
-		"rules without a proxy":       {[]string{"--net", "host", "--ca-bundle", file}, "cannot judge requests"},
+		"rules without an authority":  {nil, "cannot be checked inside TLS without an authority"},
+		"rules without a proxy":       {[]string{"--net", "host", "--ca-bundle", file}, "cannot check requests"},
 		"a rule that says nothing":    {[]string{"--ca-bundle", file, "--allow-request", "https://x"}, "host name or an address, not a URL"},
 		"an authority that is a leaf": {[]string{"--ca-bundle", leafFile(p, file)}, "may not sign others"},
 	} {
@@ -372,7 +372,7 @@ func TestCredentialRefused(t *testing.T) {
 		"two lines":        {[]string{"API_TOKEN=" + theSecret + "\nX: y"}, append(ca, "--inject", registry+" Authorization=API_TOKEN"), "cannot stand in a header field", "one line"},
 		"PATH":             {nil, append(ca, "--inject", registry+" Authorization=PATH"), "PATH is a variable that programs obey", "rename the variable"},
 		"a field of HTTP":  {[]string{"API_TOKEN=" + theSecret}, append(ca, "--inject", registry+" Host=API_TOKEN"), "not a header field that can carry one", "--inject 'api.example.com Authorization=API_TOKEN'"},
-		"not by the proxy": {[]string{"API_TOKEN=" + theSecret}, append(ca, "--net", "host", "--inject", registry+" Authorization=API_TOKEN"), "cannot judge requests or inject credentials", "--net proxy"},
+		"not by the proxy": {[]string{"API_TOKEN=" + theSecret}, append(ca, "--net", "host", "--inject", registry+" Authorization=API_TOKEN"), "cannot check requests or inject credentials", "--net proxy"},
 	} {
 		p.environ = c.environ
 		args := []string{os.Getenv(programVariable), "run"}

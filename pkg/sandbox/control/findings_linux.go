@@ -103,7 +103,7 @@ func reason(f quarantine.Finding) string {
 	case f.Rest:
 		return would + "; the rest of the file stays"
 	}
-	return would + "; it was put aside"
+	return would + "; it was quarantined"
 }
 
 // remedy says what a person should do about a finding.
@@ -114,11 +114,11 @@ func remedy(f quarantine.Finding) string {
 	case f.Aside == "":
 		return "nothing: it is done"
 	case f.More > 0:
-		return "read what is in " + printable.Word(f.Aside) + ", and put back what you want"
+		return "read what is in " + printable.Word(f.Aside) + ", and restore what you want"
 	case filepath.Base(f.Path) == "index":
 		return "rebuild the index with: git reset"
 	}
-	return "read it, and put back what you want: " + putBack(f.Aside, f.Path, f.Programs)
+	return "read it, and restore it if you want it: " + putBack(f.Aside, f.Path, f.Programs)
 }
 
 // mostPrograms is how many files are named whose execute permission is to be restored.

@@ -143,7 +143,7 @@ func (c *gitSettings) takeOver(own *os.File) {
 			err = c.take(f, made, own)
 		}
 		if f.made = made; err != nil {
-			c.deny(f.Path, "the settings that the command made", "they were not taken over: "+err.Error(), "make them again, inside or outside of the sandbox")
+			c.deny(f.Path, "the settings that the command made", "they were not copied to your configuration: "+err.Error(), "make them again, inside or outside of the sandbox")
 		}
 	}
 }
@@ -217,7 +217,7 @@ func (c *gitSettings) refuse(path string, r gitsettings.Refusal) {
 	if len(r.Values) > 0 && r.Runs || len(remedy) > maxShown {
 		remedy = file + " --edit"
 	}
-	c.deny(path, what, "it applied to the command only, and was not taken over: "+r.Why, "if you want it, outside of the sandbox: "+remedy)
+	c.deny(path, what, "it took effect only inside the sandbox, and was not copied to your configuration: "+r.Why, "if you want it, outside of the sandbox: "+remedy)
 }
 
 func (c *gitSettings) deny(path, what, reason, remedy string) {

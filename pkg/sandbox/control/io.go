@@ -65,7 +65,7 @@ type Command struct {
 // Observed is the evidence that the calls of the command were observed.
 const Observed = record.Observed
 
-const watchStuck = Observed + " until something did not answer"
+const watchStuck = Observed + " until a process did not answer"
 
 // Narrow is what a command of a session lacks compared with its session. The zero value
 // removes nothing.

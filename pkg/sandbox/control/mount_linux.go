@@ -287,5 +287,5 @@ func (c *root) bareProc() string {
 	case len(c.fallbacks("/proc")) == 0:
 		return coveredProc + ": the one inside shows the command's processes and nothing else"
 	}
-	return coveredProc + ": the one inside has copies of files that tell of the machine, and no process"
+	return coveredProc + ": the one inside has copies of files that describe the machine, and shows no process"
 }

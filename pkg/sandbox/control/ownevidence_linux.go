@@ -83,7 +83,7 @@ func (o *Own) ofCgroup(line *record.Control) {
 	if line.Requested != "" && line.Requested != (plan.Limits{}).Text() {
 		within = ", within " + line.Requested + " of the session"
 	}
-	line.Requested, line.State, line.Reason, line.Enforced = asked+within, Enforced, "", asked+", in a leaf of its own"+within
+	line.Requested, line.State, line.Reason, line.Enforced = asked+within, Enforced, "", asked+", in a separate child cgroup"+within
 	if o.leaf == nil {
 		line.Enforced = "resource limits, and a sampled watch over the processes of the command"
 	}

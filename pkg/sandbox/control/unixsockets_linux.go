@@ -162,7 +162,7 @@ func (c *unixSockets) Report(line record.Control) record.Control {
 	case held:
 		line.Enforced = "seccomp user notification"
 	case c.notified && c.Verified:
-		line.State, line.Enforced, line.Reason = Degraded, "sockets that existed at the start of the run are hidden", "connections to other sockets are not judged"
+		line.State, line.Enforced, line.Reason = Degraded, "sockets that existed at the start of the run are hidden", "connections to other sockets are not checked"
 		if why := errors.Join(c.err, c.noteOn(notifying)); why != nil {
 			line.Reason = why.Error()
 		}

@@ -102,7 +102,7 @@ func ruleOf(key string) (rule, bool) {
 const (
 	whyRuns     = "git would run what it names"
 	whyDecides  = "a command must not decide this setting for you"
-	whyValue    = "its value is not one that is taken over"
+	whyValue    = "only harmless values of this setting are copied"
 	whyYours    = "it changes what you had set"
 	whyIdentity = "it would change your author name"
 	whyUpstream = "your next push would go to a remote that none of your branches has"

@@ -123,8 +123,8 @@ func (n *nested) hold(dir string, why error) {
 		return
 	}
 	n.held = append(n.held, dir)
-	n.b.rules = append(n.b.rules, rule{resolvedPath{path: dir, exists: true, dir: true}, denyWrite, "cannot be judged"})
-	n.b.note(dir, "read-only as a whole, because it cannot be judged: %v. Make it readable, or remove it", plain(why))
+	n.b.rules = append(n.b.rules, rule{resolvedPath{path: dir, exists: true, dir: true}, denyWrite, "cannot be analysed"})
+	n.b.note(dir, "read-only as a whole, because it cannot be analysed: %v. Make it readable, or remove it", plain(why))
 }
 
 // plain returns the cause of an error without the path, which the note names.
@@ -247,7 +247,7 @@ func (n *nested) protect() {
 		n.mounts -= len(n.b.rules) - before + s.depth
 	}
 	if n.left > 0 {
-		n.b.note(n.tree.Root, "%d repositories, settings and directories that cannot be judged below it are not read-only, because they are too many, too deep, or in directories such as node_modules; "+
+		n.b.note(n.tree.Root, "%d repositories, settings and directories below it that cannot be analysed are not read-only, because they are too many, too deep, or in directories such as node_modules; "+
 			"their changes are checked after the run", n.left)
 	}
 }

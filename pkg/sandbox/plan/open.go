@@ -46,7 +46,7 @@ func (b *builder) opening() error {
 	n := &b.set.Network
 	if n.Mode != "proxy" {
 		if b.spec.Network.CABundle != "" || len(b.spec.Network.AllowRequests)+len(b.spec.Network.Inject) > 0 {
-			return Refuse(CodeDeclaration, "use --net proxy", "network %q cannot judge requests or inject credentials", n.Mode)
+			return Refuse(CodeDeclaration, "use --net proxy", "network %q cannot check requests or inject credentials", n.Mode)
 		}
 		return nil
 	}
@@ -135,7 +135,7 @@ func (b *builder) requests() error {
 	for _, e := range rules {
 		denied := slices.ContainsFunc(deny, func(p egressrule.Pattern) bool { return p.Covers(e.Host) })
 		if n.CABundle == "" && !denied {
-			return Refuse(CodeDeclaration, authorityHint, "requests to %s cannot be judged inside TLS without an authority", e.Host)
+			return Refuse(CodeDeclaration, authorityHint, "requests to %s cannot be checked inside TLS without an authority", e.Host)
 		}
 	}
 	b.open.Requests = rules.Strings()

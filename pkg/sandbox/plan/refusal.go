@@ -63,4 +63,4 @@ func asRefusal(err error) error {
 	return refusal(err, CodeDeclaration, hint)
 }
 
-const doubtHint = "mend the file system that it is on, or unmount it: what the command would find there is not known"
+const doubtHint = "repair the file system that it is on, or unmount it: what the command would find there is not known"

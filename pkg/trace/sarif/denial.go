@@ -51,8 +51,8 @@ func relative(workspace, path string) string {
 func denialRule() *rule {
 	r := policyRule(trace.Reason{
 		ID: trace.RuleDenial, Effect: record.VerdictDeny,
-		Message: "The sandbox denied something to a command that ran, or put aside what it left behind.",
-		Remedy:  "Allow what the command needs, as the result says. Read what was put aside before you use it, and put back what you want.",
+		Message: "The sandbox denied something to a command that ran, or quarantined what it left behind.",
+		Remedy:  "Allow what the command needs, as the result says. Read what was quarantined before you restore it.",
 	})
 	r.Properties["tags"] = []string{"security", "ethos", "security-by-design", "one-path-for-critical-operations"}
 	return r

@@ -80,7 +80,7 @@ func confineTo(rules landlock.Ruleset) error {
 		return err
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("judge of connect: no_new_privs: %w", err)
+		return fmt.Errorf("connect check: no_new_privs: %w", err)
 	}
 	fd, err := rules.Create()
 	if err != nil {
@@ -88,7 +88,7 @@ func confineTo(rules landlock.Ruleset) error {
 	}
 	defer unix.Close(fd)
 	if _, _, e := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(fd), 0, 0); e != 0 {
-		return fmt.Errorf("judge of connect: landlock_restrict_self: %w", e)
+		return fmt.Errorf("connect check: landlock_restrict_self: %w", e)
 	}
 	return nil
 }

@@ -114,11 +114,11 @@ func (j *Judge) prepare(pid int) error {
 	dir := "/proc/" + strconv.Itoa(pid)
 	var err error
 	if j.root, err = unix.Open(dir+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
-		return fmt.Errorf("judge of connect: %s/root: %w", dir, err)
+		return fmt.Errorf("connect check: %s/root: %w", dir, err)
 	}
 	var st unix.Stat_t
 	if err := unix.Stat(dir+"/ns/net", &st); err != nil {
-		return fmt.Errorf("judge of connect: %s/ns/net: %w", dir, err)
+		return fmt.Errorf("connect check: %s/ns/net: %w", dir, err)
 	}
 	j.network = identity{st.Dev, st.Ino}
 	if fd, err := unix.PidfdOpen(pid, pidfdThread); err == nil {
@@ -143,7 +143,7 @@ func (j *Judge) listen() error {
 	flags := uint64(syncWakeUp)
 	ioctl(j.listener, unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unsafe.Pointer(&flags)) // faster, if the kernel supports it
 	if err := unix.Pipe2(j.wake[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
-		return fmt.Errorf("judge of connect: pipe: %w", err)
+		return fmt.Errorf("connect check: pipe: %w", err)
 	}
 	return nil
 }
@@ -158,12 +158,12 @@ func (j *Judge) listen() error {
 func takable(pid int) error {
 	pidfd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return fmt.Errorf("judge of connect: pidfd_open: %w", err)
+		return fmt.Errorf("connect check: pidfd_open: %w", err)
 	}
 	defer unix.Close(pidfd)
 	fd, err := unix.PidfdGetfd(pidfd, 0, 0)
 	if err != nil {
-		return fmt.Errorf("judge of connect: pidfd_getfd: %w", err)
+		return fmt.Errorf("connect check: pidfd_getfd: %w", err)
 	}
 	return unix.Close(fd)
 }

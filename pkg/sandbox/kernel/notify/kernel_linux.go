@@ -135,7 +135,7 @@ func dropPrivileges(but uint32) error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	none := [2]unix.CapUserData{{Effective: but, Permitted: but}}
 	if err := unix.Capset(&header, &none[0]); err != nil {
-		return fmt.Errorf("judge of connect: capset: %w", err)
+		return fmt.Errorf("connect check: capset: %w", err)
 	}
 	return nil
 }

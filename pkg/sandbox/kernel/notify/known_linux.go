@@ -23,7 +23,7 @@ func (k *known) declare(paths []string) error {
 	for _, path := range paths {
 		fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 		if err != nil {
-			return fmt.Errorf("judge of connect: %s: %w", path, err)
+			return fmt.Errorf("connect check: %s: %w", path, err)
 		}
 		k.put(k.declared, fd)
 	}

@@ -88,7 +88,7 @@ var ociBad = []struct{ text, want string }{
 	{`{"defaultAction":"SCMP_ACT_ALLOW"} {}`, "more after"},
 	{`{"defaultAction":"SCMP_ACT_ALLOW"}}`, "more after"},
 	{`{"defaultAction":"SCMP_ACT_SING"}`, `unknown action "SCMP_ACT_SING"`},
-	{`{"defaultAction":"SCMP_ACT_ALLOW","defaultAction":"SCMP_ACT_ERRNO"}`, `"defaultAction" stands twice`},
+	{`{"defaultAction":"SCMP_ACT_ALLOW","defaultAction":"SCMP_ACT_ERRNO"}`, `"defaultAction" occurs twice`},
 	{`{"defaultaction":"SCMP_ACT_ALLOW"}`, `unknown field "defaultaction"`},
 	{`{"defaultAction":"SCMP_ACT_ALLOW","archMap":[]}`, `unknown field "archMap"`},
 	{`{"defaultAction":"SCMP_ACT_ALLOW","names":["read"]}`, `unknown field "names"`},

@@ -72,7 +72,7 @@ func checkField(name string, seen map[string]bool) error {
 		return fmt.Errorf("unknown field %q", name)
 	}
 	if seen[name] {
-		return fmt.Errorf("field %q stands twice", name)
+		return fmt.Errorf("field %q occurs twice", name)
 	}
 	seen[name] = true
 	return nil
