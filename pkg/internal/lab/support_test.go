@@ -111,20 +111,21 @@ func cell(c record.Control, notes *[]string) string {
 	return fmt.Sprintf("%s (%d)", strings.ReplaceAll(c.State, "_", " "), i+1)
 }
 
-const supportHead = `# What holds on which kernel
+const supportHead = `# What each kernel enforces
 
 <!-- written by ` + "`make test-lab TESTFLAGS=-update`" + ` from what the guests of the kernel lab printed -->
 
 The kernel lab boots Debian's kernels and runs the tests of the sandbox in them:
 as root, as an ordinary user with a delegated cgroup, and as an ordinary user
-without one. This is the evidence of
+without one. The table shows the evidence of
 ` + "`ethos-sandbox run --memory 256M --cpu 100 --pids 100 --timeout 1m -- true`" + `
-in each of them: what the kernel was seen to enforce, and by which layer.
-[What each control is](sandbox.md#what-a-command-gets).
+in each of them: for each control, whether the kernel enforced it. A *control* is
+one mechanism of the boundary ([sandbox.md](sandbox.md#what-a-command-gets)).
+` + "`degraded`" + ` means that a weaker mechanism is used instead.
 
 ` + "`make test-lab-later`" + ` boots kernel 7.2 of Debian's unstable, whose Landlock has
 ABI 10, and runs the attacks and Landlock's own tests there. From ABI 9 on,
-Landlock itself holds connections to socket files (` + "`unix_sockets: Landlock`" + `).
+Landlock itself restricts connections to socket files (` + "`unix_sockets: Landlock`" + `).
 This kernel is not in the table, because its packages change.
 
 `
@@ -132,20 +133,20 @@ This kernel is not in the table, because its packages change.
 const supportLacks = `
 ## Where something is lacking
 
-Nothing runs with less than was asked for: the status is 125; in the pipe the
-result is ` + "`denied`" + ` with the same words. There are three exceptions, unless the
-control is required:
+If the kernel cannot enforce a control, nothing runs: the status is 125; in the
+pipe the result is ` + "`denied`" + ` with the same message. There are three exceptions,
+unless ` + "`--require`" + ` names the control:
 
-- No cgroup is available. Resource limits and a sampled watch hold what they can
-  of the limits, a limit that was asked for by name is warned about, and the
-  evidence of ` + "`cgroup`" + ` says ` + "`degraded`" + `.
-- Landlock alone is lacking. The mount table still holds every path, and the
-  evidence says ` + "`absent`" + `.
-- The kernel refuses a whole ` + "`/proc`" + `. The command gets
-  [what there can be of one](sandbox.md#in-a-container), and the evidence of
-  ` + "`mount`" + ` says ` + "`degraded`" + `.
+- No cgroup is available. ` + "`ethos-sandbox`" + ` uses resource limits and samples the
+  memory of the command. It warns about a limit that was asked for by name and
+  cannot be enforced, and the evidence of ` + "`cgroup`" + ` says ` + "`degraded`" + `.
+- Landlock alone is missing. The mounts still protect every path, and the evidence
+  says ` + "`absent`" + `.
+- The kernel refuses to mount a ` + "`/proc`" + `. The command gets
+  [a part of it](sandbox.md#in-a-container), and the evidence of ` + "`mount`" + ` says
+  ` + "`degraded`" + `.
 
-| kernel | what is lacking | error | hint |
+| kernel | what is missing | error | hint |
 |---|---|---|---|
 `
 
