@@ -23,7 +23,7 @@ import (
 
 type deriveCmd struct {
 	Script  *string  `short:"c" name:"command" placeholder:"SCRIPT" help:"One shell action, as in sh -c."`
-	From    string   `placeholder:"FORMAT" help:"Read standard input: hook events of ${dialects}; lines (a script each); or records (facts anew)."`
+	From    string   `placeholder:"FORMAT" help:"Read standard input: hook events of ${dialects}; lines (a script each); or records (facts derived again)."`
 	Cwd     string   `placeholder:"DIR" help:"Working directory of the action. Default: the current one, or what the event says."`
 	Mode    string   `enum:",plan,safe,auto,verify" default:"" help:"Trust mode (plan, safe, auto or verify). Default: ETHOS_MODE, the event's own, or safe."`
 	Tool    string   `placeholder:"NAME" help:"Treat the action as this tool of the catalog."`

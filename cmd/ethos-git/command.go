@@ -37,7 +37,7 @@ The real git is the first on PATH that is not ethos-git itself, or the one that 
 		Commands: &commands{},
 		Examples: []cli.Example{
 			{Command: "ethos-git push origin topic", Text: "as git does it"},
-			{Command: "ethos-git ethos explain -- push --force origin main", Text: "the verdict, the policy, the way out"},
+			{Command: "ethos-git ethos explain -- push --force origin main", Text: "the verdict, the policy and the remedy"},
 		},
 	}
 }

@@ -52,7 +52,7 @@ type ExitRow struct {
 func ExitTable() []ExitRow {
 	return []ExitRow{
 		{"0", "all done; ethos-decide: all allowed; ethos-trace: all ran and succeeded", "the child's own status is passed through"},
-		{"1", "a well-formed negative: something was denied, asked, failed or found", "the child's own status"},
+		{"1", "a negative result: something was denied, asked about, failed or found", "the child's own status"},
 		{"2", "usage error", "the child's own status"},
 		{"3", "bad input: a record, policy or configuration is invalid", "the child's own status"},
 		{"4", "this machine cannot enforce what is asked", "the child's own status"},

@@ -112,7 +112,7 @@ func remedy(f quarantine.Finding) string {
 	case f.Err != nil:
 		return "remove it, or run no git command there"
 	case f.Aside == "":
-		return "nothing: it is done"
+		return "nothing has to be done"
 	case f.More > 0:
 		return "read what is in " + printable.Word(f.Aside) + ", and restore what you want"
 	case filepath.Base(f.Path) == "index":
