@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -32,7 +33,18 @@ func newNamespace(j *Job, name, kind, link string, flag uint64) namespace {
 func (n *namespace) Name() string { return n.name }
 
 func (n *namespace) Requested() (string, bool) {
-	return "a " + n.kind + " namespace of its own", n.wanted()
+	return titled(n.kind) + " namespace of its own", n.wanted()
+}
+
+// titled returns the kind of a namespace as texts write it, with its article.
+func titled(kind string) string {
+	switch kind {
+	case "ipc":
+		return "an IPC"
+	case "pid", "uts":
+		return "a " + strings.ToUpper(kind)
+	}
+	return "a " + kind
 }
 
 func (n *namespace) wanted() bool { return slices.Contains(n.Job.Plan.Namespaces, n.kind) }

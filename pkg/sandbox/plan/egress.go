@@ -58,7 +58,7 @@ func PortHint(remedy string) string {
 	if p.Prefix().IsValid() && p.Prefix().Addr().Is6() {
 		host = "[" + host + "]"
 	}
-	return fmt.Sprintf(", which stands for ports %d and %d; for another: --allow-domain %s", capability.WebPorts[0], capability.WebPorts[1], printable.Word(host+":PORT"))
+	return fmt.Sprintf(", for ports %d and %d; for another port: --allow-domain %s", capability.WebPorts[0], capability.WebPorts[1], printable.Word(host+":PORT"))
 }
 
 // toldPorts always have a listener, so that a refused connection is reported together with

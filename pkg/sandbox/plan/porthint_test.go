@@ -12,7 +12,7 @@ import (
 func TestPortHint(t *testing.T) {
 	for _, remedy := range []string{"--allow-domain a.example", "--allow-domain '*.a.example'", "--allow-domain 10.0.0.7", "--allow-domain 2001:db8::1", "--allow-domain NAME"} {
 		hint := PortHint(remedy)
-		if !strings.HasPrefix(hint, ", which stands for ports 80 and 443; for another: --allow-domain ") || !strings.HasSuffix(strings.Trim(hint, "'"), ":PORT") {
+		if !strings.HasPrefix(hint, ", for ports 80 and 443; for another port: --allow-domain ") || !strings.HasSuffix(strings.Trim(hint, "'"), ":PORT") {
 			t.Errorf("%s: %q", remedy, hint)
 			continue
 		}

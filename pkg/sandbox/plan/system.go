@@ -57,7 +57,7 @@ var deviceLinks = [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/
 
 const (
 	whySystem  = "system"
-	whyMachine = "what machine it is"
+	whyMachine = "information about the machine"
 
 	whyOfMachine = "of the whole machine"
 )

@@ -52,7 +52,7 @@ type Exporter struct {
 }
 
 // ErrGaveUp says that the collector could not be reached within the given time.
-var ErrGaveUp = errors.New("the collector did not take the records")
+var ErrGaveUp = errors.New("the collector did not accept the records")
 
 // ErrStores says that stores were not sent.
 var ErrStores = errors.New("stores could not be read")

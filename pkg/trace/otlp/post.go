@@ -67,7 +67,7 @@ func (r *refusal) hint() string {
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		return "--otlp takes the base URL of an OTLP/HTTP receiver; with --only logs or --only traces one of the two is sent"
 	}
-	return "nothing is lost: the same command goes on from here"
+	return "nothing is lost: the same command continues from here"
 }
 
 // partial is the content of an accepting answer.
@@ -194,5 +194,5 @@ func Hint(err error) string {
 	if errors.As(err, &no) {
 		return no.hint()
 	}
-	return "nothing is lost: the same command goes on from here"
+	return "nothing is lost: the same command continues from here"
 }
