@@ -40,14 +40,18 @@ const maxHead = 1 << 10
 
 // alternates checks a list of alternate object directories:
 // gitrepository-layout(5). Directories outside of the trees must exist, so that
-// nobody can create them later.
+// nobody can create them later. Git runs in the repository around each.
 func (g *gitDir) alternates(path, text string) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if line == "" || line[0] == '#' {
 			continue
 		}
 		to, err := g.tree.resolve(filepath.Dir(filepath.Dir(path)), line)
-		if err != nil || to.missing && g.treeOf(to.path) == nil {
+		switch {
+		case err == nil && g.owned(to.path) && !g.owned(path):
+			g.remove(path, "objects of "+line+intoOwn)
+			return ""
+		case err != nil, line[0] == '"', to.missing && g.treeOf(to.path) == nil: // git reads what is quoted as a C string
 			return "objects of " + line
 		}
 	}
@@ -122,9 +126,12 @@ func format(e gitrepo.Entry, hash int) int {
 // config removes the settings of a configuration that are not inert, except for
 // settings that were there at the start.
 func (g *gitDir) config(path string) {
-	if !g.pass.first("config", path) {
+	id := identify("config", path)
+	if g.belongs(id); !g.pass.first("config", path) {
 		return
 	}
+	file := &configFile{}
+	defer g.pass.names.add(id, file)
 	text, err := g.text(path)
 	if err != nil || strings.IndexByte(string(text), 0) >= 0 {
 		if !g.allowed("config", path, digest(text)) || err != nil && !g.allowed("config", path, err.Error()) {
@@ -149,7 +156,7 @@ func (g *gitDir) config(path string) {
 			kept = append(kept, e)
 		case e.Key != "core.worktree" && g.allowed("config", path, e.Key, e.Value):
 			kept = append(kept, e)
-			g.follow(path, e)
+			g.refers(file, path, e)
 		default:
 			out = append(out, e.Key)
 		}
@@ -183,11 +190,14 @@ func unusual(text string) bool {
 // allowed if it leads to the same directory.
 func (g *gitDir) ownWorkTree(config, value string) bool {
 	to, err := g.tree.resolve(g.path, value)
-	if err == nil && to.dir && g.writable(to.path) && g.namedBy(to.path) {
-		return true
+	mine := err == nil && to.dir && g.writable(to.path) && g.namedBy(to.path)
+	if !mine && !g.allowed("worktree", config, value, fmt.Sprint(to, err)) {
+		return false
 	}
-	why := fmt.Sprint(to, err)
-	return g.allowed("worktree", config, value, why)
+	if err == nil && g.treeOf(to.path) != nil {
+		g.use(g.dirAt(to.path), g.dirAt(g.path))
+	}
+	return true
 }
 
 // namedBy reports whether the .git of a work tree is this git directory, or a

@@ -21,6 +21,8 @@ type gitDir struct {
 	own  bool // it can only be a git directory, so names that git does not make are not project files
 	sole bool // it has no commondir: its configuration is the one that its work trees share
 	hash int  // length of an object name in bytes, 0 if not known yet
+
+	including *configFile // the configuration that includes the one being checked
 }
 
 // dotGit checks an entry named .git in a work tree.
@@ -33,7 +35,7 @@ func (s *Session) dotGit(t *tree, in *treescan.Dir, e treescan.Entry) {
 	g := &gitDir{Session: s, tree: t, path: path, own: true}
 	switch e.Type {
 	case 0:
-		g.gitFile(path)
+		g.gitFile(in, path)
 	case fs.ModeSymlink:
 		g.symlink(path, true)
 	default:
@@ -83,10 +85,9 @@ func (s *Session) gitDir(c candidate) {
 	for _, e := range dir.entries {
 		g.entry("", dir, e)
 	}
-	if filepath.Base(g.path) == ".git" {
-		for _, e := range g.scope.Person {
-			g.follow("", e)
-		}
+	g.pass.dirs = append(g.pass.dirs, c.dir)
+	if g.learning {
+		g.allowed("gitdir", path)
 	}
 }
 
@@ -141,21 +142,32 @@ func (g *gitDir) symlink(path string, isDir bool) {
 	if err != nil {
 		to = "error: " + err.Error()
 	}
-	if !g.allowed("link", path, to) {
+	end, err := g.tree.resolve(filepath.Dir(path), filepath.Base(path))
+	same := g.allowed("link", path, to)
+	if err == nil && g.owned(end.path) && !g.owned(path) {
+		g.remove(path, "a symbolic link to "+to+intoOwn)
+		return
+	}
+	if !same || !g.allowed("link to", path, end.path) || g.stuck[identify(end.path)] {
 		g.aside(path, "a symbolic link to "+to)
 		return
 	}
-	end, err := g.tree.resolve(filepath.Dir(path), filepath.Base(path))
-	if err != nil || g.treeOf(end.path) == nil || end.missing {
+	if err != nil || end.missing {
+		return
+	}
+	name := filepath.Base(path)
+	if strings.EqualFold(name, ".git") {
+		g.linkedDir(path, end)
+		return
+	}
+	if g.treeOf(end.path) == nil {
 		return
 	}
 	other := &gitDir{Session: g.Session, tree: g.treeOf(end.path), path: g.path, own: g.own, hash: g.hash}
-	r := roleOf("", filepath.Base(path))
+	r := roleOf("", name)
 	switch {
-	case filepath.Base(path) == ".git" && end.dir:
-		g.enqueue(candidate{g.dirAt(end.path), true})
 	case end.dir && r >= subtree:
-		other.directory(r, filepath.Base(path), end.path)
+		other.directory(r, name, end.path)
 	case !end.dir && r < subtree && r != unknown:
 		if dir, name, err := other.tree.parent(end.path); err == nil {
 			set := isPrivileged(dir, name)
@@ -166,6 +178,23 @@ func (g *gitDir) symlink(path string, isDir bool) {
 			}
 		}
 		other.file(r, "", end.path)
+	}
+}
+
+// linkedDir checks what a link named .git in a work tree leads to.
+func (g *gitDir) linkedDir(path string, end target) {
+	t := g.treeOf(end.path)
+	l := lead{path: path, in: g.dirAt(filepath.Dir(path))}
+	switch {
+	case t == nil && end.dir:
+		g.reached(l, end.path)
+		g.abroad(end.path)
+	case end.dir:
+		g.reached(l, end.path)
+		g.enqueue(candidate{g.dirAt(end.path), true})
+	case t != nil:
+		other := &gitDir{Session: g.Session, tree: t, path: end.path, own: true}
+		other.gitFile(l.in, end.path)
 	}
 }
 
@@ -265,13 +294,18 @@ func (g *gitDir) subtree(path string) {
 	}
 }
 
-// hook checks an entry of a hooks directory. git-init(1) creates samples, which
-// git does not run.
+// hook checks an entry of a hooks directory.
 func (g *gitDir) hook(path string, e treescan.Entry) {
-	if e.Type == 0 && strings.HasSuffix(e.Name, ".sample") {
-		return
+	if !sample(e) {
+		f := follower{gitDir: g, word: path}
+		f.program(path, e.Name, e.Type, "a hook")
 	}
-	g.program(path, e.Type, "a hook")
+}
+
+// sample reports whether an entry of a hooks directory is one that git-init(1)
+// creates. Git does not run it.
+func sample(e treescan.Entry) bool {
+	return e.Type == 0 && strings.HasSuffix(e.Name, ".sample")
 }
 
 // program quarantines something executable, unless it was there unchanged at
@@ -336,9 +370,9 @@ const privileged = "a file with a set-ID bit"
 // that git writes are far smaller; a larger file is quarantined as a whole.
 const maxText = 8 << 20
 
-// text reads a file.
-func (g *gitDir) text(path string) ([]byte, error) {
-	f, err := g.tree.file(path)
+// read reads a file.
+func (t *tree) read(path string) ([]byte, error) {
+	f, err := t.file(path)
 	if err != nil {
 		return nil, err
 	}
@@ -348,3 +382,6 @@ func (g *gitDir) text(path string) ([]byte, error) {
 	}
 	return f.text(maxText + 1)
 }
+
+// text reads a file.
+func (g *gitDir) text(path string) ([]byte, error) { return g.tree.read(path) }

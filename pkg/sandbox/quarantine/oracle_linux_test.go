@@ -112,13 +112,6 @@ func newWorld(t testing.TB, format string) *world {
 	return w
 }
 
-func (w *world) copy(from, to string) {
-	w.t.Helper()
-	if out, err := exec.Command("cp", "-a", filepath.Join(w.base, from), filepath.Join(w.base, to)).CombinedOutput(); err != nil {
-		w.t.Fatalf("%v: %s", err, out)
-	}
-}
-
 // renew makes the world as it was.
 func (w *world) renew() {
 	w.t.Helper()

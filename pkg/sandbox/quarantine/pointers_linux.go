@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 
-	"ethos/pkg/gitargs"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/sandbox/treescan"
 )
@@ -18,9 +17,19 @@ import (
 // maxGitFile is the limit in setup.c, read_gitfile_gently, in bytes.
 const maxGitFile = 1 << 20
 
-// gitFile checks a file named .git. A file that git does not accept as such
-// leads nowhere.
-func (g *gitDir) gitFile(path string) {
+// lead is a file that names a directory which git then uses.
+type lead struct {
+	path string // of the file
+	base string // what a relative name is relative to
+	name string
+	what string        // for a finding, which the name ends
+	has  string        // what must be in the directory for git to use it; "" if git does not
+	in   *treescan.Dir // the work tree, for .git
+}
+
+// gitFile checks a file named .git in a work tree, or to which a link of that
+// name leads. A file that git does not accept as such leads nowhere.
+func (g *gitDir) gitFile(in *treescan.Dir, path string) {
 	text, err := g.text(path)
 	if err != nil {
 		g.odd(path, "a .git file that cannot be read: "+err.Error())
@@ -33,7 +42,7 @@ func (g *gitDir) gitFile(path string) {
 	if !ok || len(text) > maxGitFile {
 		name = "" // other programs read it differently
 	}
-	g.leads(path, name, "a .git file to ", "head")
+	g.leads(lead{path: path, base: in.Path(), name: name, what: "a .git file to ", has: "head", in: in})
 }
 
 // commonDir checks the file commondir: gitrepository-layout(5).
@@ -43,7 +52,7 @@ func (g *gitDir) commonDir(path string) {
 		g.odd(path, "a file commondir that cannot be read: "+err.Error())
 		return
 	}
-	g.leads(path, strings.TrimRight(string(text), "\r\n"), "a file commondir to ", "objects")
+	g.leads(lead{path: path, base: g.path, name: strings.TrimRight(string(text), "\r\n"), what: "a file commondir to ", has: "objects"})
 }
 
 // workTree checks the file gitdir of a linked work tree. git worktree repair
@@ -54,105 +63,92 @@ func (g *gitDir) workTree(path string) {
 		g.odd(path, "a file gitdir that cannot be read: "+err.Error())
 		return
 	}
-	g.leads(path, strings.TrimRight(string(text), "\r\n"), "a work tree at ", "")
+	g.leads(lead{path: path, base: g.path, name: strings.TrimRight(string(text), "\r\n"), what: "a work tree at "})
 }
 
 // leads checks a file that names a directory. The directory must lie in the
-// trees, or be the one named at the start. If it contains the entry has, git
-// would use it, and it is checked.
-func (g *gitDir) leads(path, name, what, has string) {
-	to, err := g.tree.resolve(filepath.Dir(path), name)
-	if err != nil || strings.ContainsAny(name, "\r\n") {
-		if !g.allowed("leads", path, name) {
-			g.aside(path, what+name)
+// trees, in a place that this pass judges, or be the one named at the start. One
+// that was there at the start must know the work tree.
+func (g *gitDir) leads(l lead) {
+	to, err := g.tree.resolve(l.base, l.name)
+	if err != nil || strings.ContainsAny(l.name, "\r\n") {
+		if !g.allowed("leads", l.path, l.name) {
+			g.aside(l.path, l.what+l.name)
 		}
 		return
 	}
-	if g.treeOf(to.path) == nil {
-		if !g.allowed("leads", path, name, to.path) {
-			g.aside(path, what+name)
+	switch same := g.allowed("leads", l.path, l.name, to.path); {
+	case g.owned(to.path) && !g.owned(l.path):
+		g.remove(l.path, l.what+l.name+intoOwn)
+	case g.treeOf(to.path) == nil:
+		if !same {
+			g.aside(l.path, l.what+l.name)
+		} else if l.has != "" && to.dir {
+			g.reached(l, to.path)
+			g.abroad(to.path)
 		}
-		return
+	case !to.dir || l.has == "":
+	case g.stuck[identify(to.path)]:
+		g.aside(l.path, l.what+l.name+", where something is still in effect")
+	case !same && g.knew(to.path) && !g.expects(l, to.path):
+		g.aside(l.path, l.what+l.name+", which belongs to another work tree")
+	default:
+		g.enter(l, to.path, same)
 	}
-	if !to.dir || has == "" {
-		return
-	}
-	entries, err := g.treeOf(to.path).entries(to.path)
+}
+
+// enter checks the directory in the trees that a file names, if git would use
+// it.
+func (g *gitDir) enter(l lead, dir string, same bool) {
+	entries, err := g.treeOf(dir).entries(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		g.note(Finding{Path: to.path, What: "a directory that " + path + " names, and that cannot be read", Err: err})
+		g.note(Finding{Path: dir, What: "a directory that " + l.path + " names, and that cannot be read", Err: err})
+		if !same {
+			g.stuck[identify(dir)] = true
+		}
 	}
-	if slices.ContainsFunc(entries, func(e treescan.Entry) bool { return strings.EqualFold(e.Name, has) }) {
-		g.enqueue(candidate{dir: g.dirAt(to.path)})
+	if slices.ContainsFunc(entries, func(e treescan.Entry) bool { return strings.EqualFold(e.Name, l.has) }) {
+		g.reached(l, dir)
+		g.enqueue(candidate{dir: g.dirAt(dir)})
 	}
 }
 
-// follow checks what an existing setting refers to, if the command can change
-// it: further configuration, hooks, and programs by name.
-func (g *gitDir) follow(file string, e gitrepo.Entry) {
-	section, _, _ := strings.Cut(e.Key, ".")
-	switch {
-	case e.Key == "include.path", section == "includeif" && strings.HasSuffix(e.Key, ".path"):
-		if to, ok := g.named(filepath.Dir(file), e.Value); ok && !to.dir && !to.missing {
-			other := *g
-			other.tree = g.treeOf(to.path)
-			other.config(to.path)
-		}
-	case e.Key == "core.hookspath":
-		to, ok := g.named(g.top(), e.Value)
-		if !ok || !to.dir {
-			return
-		}
-		g.hooks(to.path)
-		if filepath.Base(to.path) == "_" { // husky: these run the scripts beside the directory
-			g.hooks(filepath.Dir(to.path))
-		}
-	case gitargs.Executes(e.Key, e.Value):
-		for word := range strings.FieldsSeq(strings.TrimPrefix(e.Value, "!")) {
-			word = strings.Trim(word, `"';&|()`)
-			if to, ok := g.named(g.top(), word); ok && !to.dir && !to.missing {
-				other := *g
-				other.tree = g.treeOf(to.path)
-				other.program(to.path, 0, "a program that "+e.Key+" names")
+// reached notes where a file leads, for what settings name.
+func (g *gitDir) reached(l lead, dir string) {
+	if l.in != nil {
+		g.use(l.in, g.dirAt(dir))
+	} else {
+		g.pass.commons[identify(g.path)] = g.dirAt(dir)
+	}
+}
+
+// knew reports whether a git directory was there at the start.
+func (s *Session) knew(dir string) bool { return s.known[identify("gitdir", dir)] }
+
+// expects reports whether a git directory names the work tree, or is one of
+// those that share the directory: git worktree and git submodule write both.
+func (g *gitDir) expects(l lead, dir string) bool {
+	if l.in == nil {
+		return filepath.Dir(g.path) == join(dir, "worktrees")
+	}
+	t, path := g.treeOf(dir), l.in.Path()
+	if filepath.Base(filepath.Dir(dir)) == "worktrees" {
+		text, err := t.read(join(dir, "gitdir"))
+		to, bad := t.resolve(dir, strings.TrimRight(string(text), "\r\n"))
+		return err == nil && bad == nil && to.path == l.path
+	}
+	text, err := t.read(join(dir, "config"))
+	mine := false
+	if err == nil {
+		_ = gitrepo.ParseConfig("", text, func(e gitrepo.Entry) error {
+			if e.Key == "core.worktree" {
+				to, err := t.resolve(dir, e.Value)
+				mine = err == nil && to.path == path
 			}
-		}
+			return nil
+		})
 	}
-}
-
-// hooks checks a hooks directory in a work tree.
-func (g *gitDir) hooks(path string) {
-	other := *g
-	other.tree = g.treeOf(path)
-	entries, err := other.tree.entries(path)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if e.Type != fs.ModeDir {
-			other.hook(join(path, e.Name), e)
-		}
-	}
-}
-
-// top returns the directory in which git starts hooks and programs: the work
-// tree.
-func (g *gitDir) top() string {
-	if filepath.Base(g.path) == ".git" {
-		return filepath.Dir(g.path)
-	}
-	return g.path
-}
-
-// named returns the target of a path in a configuration; ok reports whether the
-// command can change it.
-func (g *gitDir) named(base, value string) (target, bool) {
-	if rest, ok := strings.CutPrefix(value, "~/"); ok && g.scope.Home != "" {
-		value = g.scope.Home + "/" + rest
-	}
-	if t := g.treeOf(base); t != nil {
-		to, err := t.resolve(base, value)
-		return to, err == nil && g.writable(to.path)
-	}
-	return target{}, false
+	return mine
 }
 
 // setting checks a file or directory whose name decides what runs outside. rel

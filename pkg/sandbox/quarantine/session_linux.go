@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -94,6 +93,7 @@ type Session struct {
 	noted    map[identifier]bool // findings that were noted
 	surplus  map[*tree]surplus   // those that are not in found
 	pass     *pass
+	stuck    map[identifier]bool // git directories, by path, in which a finding is still in effect
 	journal  *journal
 	left     []identifier        // the paths of what could not be moved
 	only     map[identifier]bool // the only paths to check; nil: everything
@@ -114,19 +114,7 @@ func identify(parts ...string) identifier {
 }
 
 func newSession(scope Scope) *Session {
-	return &Session{scope: scope, settings: lower(scope.Settings), known: map[identifier]bool{}, heads: map[identifier]string{}, closed: map[identifier][2]int64{}, started: time.Now().UTC(), store: map[*tree]*store{}, noted: map[identifier]bool{}, surplus: map[*tree]surplus{}}
-}
-
-// pass is one walk through all trees.
-type pass struct {
-	seen  map[identifier]bool // git directories and configurations that are, or will be, checked
-	queue []candidate
-}
-
-// candidate is a directory that git could recognise as a git directory.
-type candidate struct {
-	dir *treescan.Dir
-	own bool // it is certainly one: .git, or a submodule's
+	return &Session{scope: scope, settings: lower(scope.Settings), known: map[identifier]bool{}, heads: map[identifier]string{}, closed: map[identifier][2]int64{}, started: time.Now().UTC(), store: map[*tree]*store{}, noted: map[identifier]bool{}, stuck: map[identifier]bool{}, surplus: map[*tree]surplus{}}
 }
 
 // Begin records what exists. It must return before the command starts. What it
@@ -259,64 +247,6 @@ func lower(list []string) (out []string) {
 		out = append(out, strings.ToLower(s))
 	}
 	return out
-}
-
-// look checks everything that the scans found.
-func (s *Session) look() {
-	s.pass = &pass{seen: map[identifier]bool{}}
-	for i, scan := range s.scans {
-		for _, p := range scan.Places {
-			s.place(s.trees[i], p)
-		}
-	}
-	for len(s.pass.queue) > 0 {
-		next := s.pass.queue[0]
-		s.pass.queue = s.pass.queue[1:]
-		s.gitDir(next)
-	}
-	s.pass = nil
-}
-
-// place checks the relevant entries of one directory.
-func (s *Session) place(t *tree, p treescan.Place) {
-	var has []string
-	for _, e := range p.Entries {
-		name := strings.ToLower(e.Name)
-		has = append(has, name)
-		switch {
-		case name == ".git":
-			s.dotGit(t, p.Dir, e)
-		case slices.Contains(s.settings, name):
-			s.setting(t, join(p.Path(), e.Name), e.Name, e.Type)
-		}
-	}
-	if isGitDir(has) {
-		s.enqueue(candidate{dir: p.Dir})
-	}
-}
-
-// isGitDir implements setup.c, is_git_directory, for the lower-cased names in a
-// directory, because some file systems are case-insensitive.
-func isGitDir(has []string) bool {
-	all := func(names ...string) bool {
-		return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(has, name) })
-	}
-	return all("head", "commondir") || all("head", "objects", "refs")
-}
-
-// first reports whether something at a path is met for the first time in this
-// pass.
-func (p *pass) first(kind, path string) bool {
-	id := identify(kind, path)
-	met := p.seen[id]
-	p.seen[id] = true
-	return !met
-}
-
-func (s *Session) enqueue(c candidate) {
-	if s.pass.first("directory", c.dir.Path()) {
-		s.pass.queue = append(s.pass.queue, c)
-	}
 }
 
 // dirAt returns the directory at a path. What could be a git directory is in a

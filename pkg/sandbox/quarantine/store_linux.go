@@ -35,10 +35,17 @@ const suffix = protected.AsideEnding
 // aside takes something out of effect. If it cannot be moved to the store,
 // aside tries to rename it in its place.
 func (g *gitDir) aside(path, what string) {
-	if !g.judges(path) {
+	if g.judges(path) {
+		g.remove(path, what)
+	}
+}
+
+// remove does the same, whether the command could change the path or not.
+func (g *gitDir) remove(path, what string) {
+	t := g.treeOf(path)
+	if g.learning || t == nil || g.only != nil && !g.only[identify(path)] {
 		return
 	}
-	t := g.treeOf(path)
 	f := Finding{Path: path, What: what}
 	f.Aside, f.Programs, f.Err = g.move(t, path)
 	if errors.Is(f.Err, errGone) {
@@ -57,14 +64,17 @@ func (s *Session) judges(path string) bool {
 	return s.writable(path) && (s.only == nil || s.only[identify(path)])
 }
 
-// told records the outcome for a finding, and saves what is left over for the
-// next run.
-func (s *Session) told(f Finding) {
-	f.Again = s.only != nil
-	if f.Err != nil && f.Aside == "" {
-		s.left = append(s.left, identify(f.Path))
+// told records the outcome for a finding. What is still in effect is saved for
+// the next run, and nothing may lead to its git directory.
+func (g *gitDir) told(f Finding) {
+	f.Again = g.only != nil
+	if f.Err != nil {
+		g.stuck[identify(g.path)] = true
+		if f.Aside == "" {
+			g.left = append(g.left, identify(f.Path))
+		}
 	}
-	s.note(f)
+	g.note(f)
 }
 
 // remake recreates the files that git needs to recognise a repository. Without
