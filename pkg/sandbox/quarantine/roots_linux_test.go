@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ethos/pkg/internal/probetest"
 	"ethos/pkg/protected"
 )
 
@@ -106,4 +107,63 @@ func TestHonestSettings(t *testing.T) {
 	w.sh(`mkdir -p node_modules/a/.vscode clone/.claude/agents clone/.claude/hooks; echo '{}' > node_modules/a/.vscode/settings.json
 		echo x > clone/.claude/agents/reviewer.md; echo '{}' > clone/.claude/settings.json; echo x > clone/.claude/hooks/pre`)
 	w.finds(s.Finish(t.Context()), "clone/.claude/settings.json", "clone/.claude/hooks/pre")
+}
+
+// TestKeptStaysHarmless: neither names that are taken, nor a depth, nor a process that is in a
+// directory when it is moved leaves a repository where it is kept.
+func TestKeptStaysHarmless(t *testing.T) {
+	const evil = `mkdir -p objects refs; echo 'ref: refs/heads/main' > HEAD; printf '[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = "touch \\"%s/fired\\"; false"\n' "$OUT" > config; `
+	const use = `find .coding-ethos -type d | while read -r d; do (cd "$d" && git status >/dev/null 2>&1); done; test ! -e "$OUT/fired"`
+	for name, script := range map[string]string{
+		"a name that is taken":  evil + `cp HEAD HEAD.quarantined; mkdir .git .git.quarantined; cp -r HEAD objects refs config .git; cp -r HEAD objects refs config .git.quarantined`,
+		"a directory":           evil + `mkdir HEAD.quarantined`,
+		"another case":          evil + `cp HEAD HEAD.quarantined; cp HEAD Head`,
+		"deep":                  `for i in $(seq 130); do mkdir d; cd d; done; ` + evil + `for i in $(seq 130); do mkdir d; cd d; done; ` + evil,
+		"deep and closed":       `for i in $(seq 130); do mkdir d; cd d; done; ` + evil + `cd ../..; chmod 000 d`,
+		"a linked work tree":    evil + `mkdir w; cp HEAD w; echo "$PWD" > w/commondir`,
+		"a finding of its name": `mkdir HEAD; cd HEAD; ` + evil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorkspace(t)
+			w.finds(w.after(`git init -q .; mkdir .git/evil; cd .git/evil; `+script), ".git/evil")
+			w.sh(use)
+		})
+	}
+	t.Run("a process in it", func(t *testing.T) {
+		w := newWorkspace(t)
+		s := Begin(t.Context(), w.Scope)
+		defer s.Close()
+		w.sh(`git init -q .; mkdir .git/evil`)
+		inside := w.command(`cd .git/evil; echo; read -r go; ` + evil)
+		in, _ := inside.StdinPipe()
+		out, _ := inside.StdoutPipe()
+		if err := inside.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = out.Read(make([]byte, 1))
+		w.finds(s.Look(t.Context()), ".git/evil")
+		_, _ = in.Write([]byte("\n"))
+		if err := inside.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		w.finds(s.Look(t.Context()), ".git/evil")
+		w.sh(use)
+	})
+	t.Run("what cannot be disarmed", func(t *testing.T) {
+		w := newWorkspace(t)
+		probetest.NeedFunc(t, "mounts", func() string {
+			if out, err := w.command(`mkdir "$OUT/m"; mount -t tmpfs none "$OUT/m"; umount "$OUT/m"`).CombinedOutput(); err != nil {
+				return string(out)
+			}
+			return ""
+		})
+		s := Begin(t.Context(), w.Scope)
+		defer s.Close()
+		w.sh(`git init -q .; mkdir .git/evil; cd .git/evil; ` + evil + `mkdir closed; mount -t tmpfs none closed; cd closed; ` + evil + `mount --bind HEAD HEAD`)
+		defer w.sh(`for m in $(findmnt -rno TARGET | grep "^$W.*closed" | sort -r); do umount "$m"; done`)
+		found := s.Finish(t.Context())
+		if len(found) != 1 || found[0].Err == nil || found[0].Aside == "" {
+			t.Errorf("%+v", found)
+		}
+	})
 }

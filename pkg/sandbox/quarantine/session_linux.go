@@ -211,6 +211,7 @@ func (s *Session) Look(ctx context.Context) []Finding {
 		s.open(t, scan)
 		_ = scan.Save() // without a saved scan the next run is only slower
 	}
+	s.disarmAgain()
 	s.look()
 	s.sumUp()
 	return s.found

@@ -51,8 +51,10 @@ func (g *gitDir) remove(path, what string) {
 	if errors.Is(f.Err, errGone) {
 		return
 	}
-	if f.Err == nil {
-		f.Rest, f.Err = g.remake(t, path)
+	if f.Aside != "" {
+		var err error
+		f.Rest, err = g.remake(t, path)
+		f.Err = errors.Join(f.Err, err)
 	}
 	g.told(f)
 }
@@ -116,11 +118,8 @@ func (g *gitDir) replace(path, what string, text, rest []byte) {
 	if errors.Is(f.Err, errGone) {
 		return
 	}
-	if f.Err == nil {
-		f.Err = t.create(path, rest, mode)
-		if f.Err != nil {
-			f.Rest, f.Err = false, nil // out of effect all the same
-		}
+	if f.Aside != "" && t.create(path, rest, mode) != nil {
+		f.Rest = false // out of effect all the same
 	}
 	g.told(f)
 }
@@ -158,7 +157,8 @@ func gone(dir int, name string) bool {
 }
 
 // move moves a file or directory to the store and returns its new path, and
-// what disarm returned.
+// what disarm returned: an error with a path is about what keeps its effect
+// there.
 func (g *gitDir) move(t *tree, path string) (to string, programs []string, err error) {
 	dir, name, err := t.parent(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -171,18 +171,18 @@ func (g *gitDir) move(t *tree, path string) (to string, programs []string, err e
 	if gone(dir, name) {
 		return "", nil, errGone
 	}
-	programs = disarm(dir, name, 0)
+	programs, armed := disarm(dir, name)
 	st := g.storeOf(t)
 	err = st.err
 	if err == nil {
 		if to, err = st.take(t, dir, name, path); err == nil {
-			return to, programs, nil
+			return to, programs, armed
 		}
 	}
 	as := shorten(name) + "." + randomName()
 	again := rename(t, dir, name, filepath.Dir(path), dir, as)
 	if again == nil {
-		return join(filepath.Dir(path), as), programs, nil
+		return join(filepath.Dir(path), as), programs, armed
 	}
 	if gone(dir, name) {
 		return "", nil, errGone
@@ -207,10 +207,10 @@ func (s *Session) Keep(from, path string) (to string, programs []string, err err
 	if err := unix.Fstatat(dir, name, new(unix.Stat_t), unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return "", nil, err
 	}
-	programs = disarm(dir, name, 0)
+	programs, err = disarm(dir, name)
 	st := s.storeOf(t)
-	if st.err != nil {
-		return "", nil, st.err
+	if err = errors.Join(err, st.err); err != nil {
+		return "", nil, err
 	}
 	to, err = st.take(t, dir, name, path)
 	return to, programs, err
@@ -246,7 +246,7 @@ func (st *store) take(t *tree, dir int, name, path string) (string, error) {
 			continue
 		}
 		part = shorten(part)
-		if strings.EqualFold(part, ".git") {
+		if strings.EqualFold(part, ".git") || strings.EqualFold(part, "HEAD") {
 			part += suffix
 		}
 		next, err := enter(at, part)
