@@ -37,7 +37,9 @@ type nested struct {
 	mounts  int // how many may still be made
 	sockets int // how many are hidden
 	held    []string
-	left    int // number of sites without mounts
+	left    int             // number of sites without mounts
+	user    []setting       // of the user's own configuration, when it was read
+	named   map[string]bool // by git's configuration
 }
 
 // site is a protected path below a writable root. The path is not stored, because a command
@@ -245,6 +247,9 @@ func (n *nested) protect() {
 			n.hold(s.dir(), err)
 		}
 		n.mounts -= len(n.b.rules) - before + s.depth
+		if s.kind == gitPointer || s.kind == gitDirectory && s.name == ".git" {
+			n.configured(s.at.Path())
+		}
 	}
 	if n.left > 0 {
 		n.b.note(n.tree.Root, "%d repositories, settings and directories below it that cannot be analysed are not read-only, because they are too many, too deep, or in directories such as node_modules; "+
