@@ -1,6 +1,8 @@
 package gitargs
 
 import (
+	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -33,7 +35,8 @@ func Inert(key, value string) bool {
 	}
 	switch section {
 	case "url":
-		return (variable == "insteadof" || variable == "pushinsteadof") && plainURL(rest[:last])
+		_, local := localPath(rest[:last]) // what it begins could lead anywhere
+		return (variable == "insteadof" || variable == "pushinsteadof") && plainURL(rest[:last]) && !local
 	case "filter":
 		return plainLFS(key, value) || key == "filter.lfs.required" && boolean(value)
 	}
@@ -157,6 +160,9 @@ func plainURL(value string) bool {
 	if value == "" || strings.HasPrefix(value, "-") || helper(value) {
 		return false
 	}
+	if at, local := localPath(value); local && keptByEthos(at) {
+		return false
+	}
 	scheme, rest, ok := strings.Cut(value, "://")
 	if !ok { // a path, a name, or host:path
 		host, path, _ := strings.Cut(value, ":")
@@ -164,6 +170,35 @@ func plainURL(value string) bool {
 	}
 	host, path, _ := strings.Cut(rest, "/")
 	return slices.Contains([]string{"https", "http", "ssh", "git", "file", "git+ssh", "ssh+git"}, scheme) && !optionHost(host) && !strings.HasPrefix(path, "-")
+}
+
+// localPath returns the path of an address on this machine: connect.c, url_is_local_not_ssh, and
+// url.c, which decodes it.
+func localPath(value string) (at string, local bool) {
+	if rest, ok := strings.CutPrefix(strings.ToLower(value), "file://"); ok {
+		if plain, err := url.PathUnescape(rest); err == nil {
+			rest = plain
+		}
+		return rest, true
+	}
+	if strings.Contains(value, "://") {
+		return "", false
+	}
+	before, _, remote := strings.Cut(value, ":")
+	return value, !remote || strings.Contains(before, "/")
+}
+
+// keptByEthos reports whether a path leads into what a command has written to a directory of ethos:
+// its caches, and what was put aside. No search enters them, and git push runs the hooks there.
+func keptByEthos(at string) bool {
+	above := ""
+	for name := range strings.SplitSeq(strings.ToLower(path.Clean(at)), "/") {
+		if (above == "coding-ethos" || above == ".coding-ethos") && (name == "cache" || name == "quarantine") {
+			return true
+		}
+		above = name
+	}
+	return false
 }
 
 // helper reports whether an address names a program git-remote-NAME: NAME::rest.
