@@ -34,23 +34,16 @@ func scopeOf(home string, getenv func(string) string) quarantine.Scope {
 // personal returns the settings of the person's own git configuration that name a place in
 // whichever work tree git is used in, such as core.hooksPath = .githooks.
 func personal(home string) (list []gitrepo.Entry) {
-	inTree := func(word string) bool { return word != "" && !strings.ContainsAny(word[:1], "/~") }
-	for _, file := range plan.UserGit(home) {
-		text, err := plan.HostFiles{}.ReadFile(file)
-		if err != nil {
-			continue // the plan has refused a file that is too large
+	for _, e := range plan.UserSettings(home) {
+		inTree := func(word string) bool { return word != "" && !strings.ContainsAny(word[:1], "/~") }
+		program := func(word string) bool { return strings.Contains(word, "/") && inTree(strings.Trim(word, "\"';&|()")) }
+		switch {
+		case e.Key == "core.hookspath" && inTree(e.Value):
+		case gitargs.Executes(e.Key, e.Value) && slices.ContainsFunc(strings.Fields(strings.TrimPrefix(e.Value, "!")), program):
+		default:
+			continue
 		}
-		_ = gitrepo.ParseConfig(file, text, func(e gitrepo.Entry) error {
-			program := func(word string) bool { return strings.Contains(word, "/") && inTree(strings.Trim(word, "\"';&|()")) }
-			switch {
-			case e.Key == "core.hookspath" && inTree(e.Value):
-			case gitargs.Executes(e.Key, e.Value) && slices.ContainsFunc(strings.Fields(strings.TrimPrefix(e.Value, "!")), program):
-			default:
-				return nil
-			}
-			list = append(list, e)
-			return nil
-		})
+		list = append(list, e)
 	}
 	return list
 }

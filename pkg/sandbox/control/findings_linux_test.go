@@ -3,6 +3,9 @@ package control
 import (
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,5 +33,27 @@ func TestDenialsNameWhatIsInEffect(t *testing.T) {
 	list = denials(found[len(found)-1:])
 	if d := list[0]; d.Kept != "" || !strings.Contains(d.Remedy, "/w/kept") || strings.Contains(d.Remedy, "mv ") {
 		t.Errorf("%+v", d)
+	}
+}
+
+// TestPersonal: settings that name a place in each work tree are found in the files that the
+// person's configuration includes, too.
+func TestPersonal(t *testing.T) {
+	home := t.TempDir()
+	for name, text := range map[string]string{
+		".gitconfig": "[include]\n\tpath = ~/more\n[core]\n\teditor = vim\n[includeIf \"gitdir:~/x/\"]\n\tpath = work\n",
+		"more":       "[core]\n\thooksPath = .githooks\n[include]\n\tpath = .gitconfig\n[alias]\n\ta = !/abs/program\n",
+		"work":       "[filter \"z\"]\n\tclean = tools/z\n[core]\n\thooksPath = ~/hooks\n",
+	} {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, e := range personal(home) {
+		got = append(got, e.Key+"="+e.Value)
+	}
+	if want := []string{"core.hookspath=.githooks", "filter.z.clean=tools/z"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -123,6 +123,36 @@ func UserGit(home string) []string {
 	return files
 }
 
+// UserSettings returns the settings of those files and of the ones that they include, as if every
+// condition held. A file that cannot be read is left out: git cannot read it either, and the plan
+// refuses one that is too large.
+func UserSettings(home string) (list []gitrepo.Entry) {
+	seen := map[string]bool{}
+	b := &builder{home: home}
+	var read func(file string)
+	read = func(file string) {
+		if seen[file] || len(seen) >= maxIncludes {
+			return
+		}
+		seen[file] = true
+		text, err := HostFiles{}.ReadFile(file)
+		if err != nil {
+			return
+		}
+		_ = gitrepo.ParseConfig(file, text, func(e gitrepo.Entry) error {
+			list = append(list, e)
+			if section, _, _ := strings.Cut(e.Key, "."); strings.HasSuffix(e.Key, ".path") && (section == "include" || section == "includeif") {
+				read(b.gitPath(filepath.Dir(file), e.Value))
+			}
+			return nil
+		})
+	}
+	for _, file := range UserGit(home) {
+		read(file)
+	}
+	return list
+}
+
 // gitPath makes a path of a configuration file absolute. dir is what it is relative to.
 func (b *builder) gitPath(dir, value string) string {
 	if rest, ok := strings.CutPrefix(value, "~/"); ok {
