@@ -17,10 +17,13 @@
 // no symbolic link, no set-ID bit; settings that [gitargs.Inert] accepts; an
 // index, states of an unfinished rebase, am, merge or bisect, and pointers to
 // other git directories whose contents are what git writes (state.go, index.go)
-// and which do not lead out of the trees. Each git directory that existed at
-// the start holds that, and what it held then. Hooks and settings are compared
+// and which do not lead out of the trees, nor into a directory of ethos, where
+// commands have caches and which no search enters. A new work tree leads to a git
+// directory that existed at the start only if that names it. Each git directory
+// that existed at the start holds that, and what it held then. Hooks and settings are compared
 // by content, whatever their timestamps say. Programs, includes and hooks that
-// an existing setting names are compared too, if they lie in the trees.
+// an existing setting names are compared too, if they lie in the trees: those
+// with a relative path in each work tree that leads to the git directory.
 //
 // A git directory is what git recognises as one, under any name and at any
 // depth: setup.c, is_git_directory. What cannot be read counts as a finding.
