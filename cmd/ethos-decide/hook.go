@@ -83,8 +83,8 @@ func (c *hookInstallCmd) tell(sys *cli.System, a setup.Agent, o setup.Options, v
 	if o.Unquotable() {
 		notes = append(notes, "The hook names the programs without their directory, "+printable.Word(o.Programs)+": a character in it, such as a space, would need quotes. The agent's PATH must lead to it, or to programs of the same version elsewhere.")
 	}
-	if off := setup.Off(a.Name, settingsDirs(sys)); off != "" {
-		sys.Warn(printable.Line(a.Title+" runs no hook, and ethos is not asked: "+off), "take that setting out; ethos-decide hook status "+a.Name+" then says guarded")
+	if off, _ := setup.Off(a.Name, settingsDirs(sys)); off != "" {
+		sys.Warn(printable.Line(a.Title+" does not run the hook as it is, and ethos may not be asked: "+off), "take that setting out; ethos-decide hook status "+a.Name+" then says guarded")
 	}
 	for _, n := range append(notes, version, unfound(sys)) {
 		if n == "" {
@@ -183,14 +183,23 @@ func agree(sys *cli.System, question string) (bool, error) {
 	return agreed, err
 }
 
-// programsFor returns the directory of the programs if PATH does not lead to
-// these ones, else "".
-func programsFor(sys *cli.System) string {
+// ownPrograms returns the directory of this program, in which the others are, or "".
+func ownPrograms() string {
 	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
 	if err != nil {
 		return ""
 	}
-	if self, err = filepath.EvalSymlinks(self); err != nil {
+	return filepath.Dir(self)
+}
+
+// programsFor returns the directory of the programs if PATH does not lead to
+// these ones, else "".
+func programsFor(sys *cli.System) string {
+	own := ownPrograms()
+	if own == "" {
 		return ""
 	}
 	for _, dir := range filepath.SplitList(sys.Getenv("PATH")) {
@@ -198,10 +207,10 @@ func programsFor(sys *cli.System) string {
 		if err != nil || !filepath.IsAbs(dir) {
 			continue
 		}
-		if filepath.Dir(found) == filepath.Dir(self) { // this program may be the ethos-cel beside it
+		if filepath.Dir(found) == own { // this program may be the ethos-cel beside it
 			return ""
 		}
 		break
 	}
-	return filepath.Dir(self)
+	return own
 }

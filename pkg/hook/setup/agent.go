@@ -25,7 +25,7 @@ type file struct {
 	name    string // below the agent's directory
 	example string // below examples/
 	root    bool   // in a project it is in the root
-	local   string // the person's own settings beside it in a project, which override it; "" for none
+	off     *switches
 	format  format
 }
 
@@ -40,8 +40,8 @@ type format interface {
 	// restore returns the text of an installed file with the switches that install has turned on
 	// as they were before, in was.
 	restore(have, was []byte) []byte
-	// state returns which part of the hook is present.
-	state(have []byte) (State, error)
+	// state compares the hook with what install writes, for programs in a directory.
+	state(have []byte, programs string) (State, error)
 }
 
 // InProcess is what no hook of an agent can guarantee.

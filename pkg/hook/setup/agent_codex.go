@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -14,7 +17,76 @@ import (
 )
 
 func codexFiles() []file {
-	return []file{{name: "config.toml", example: "codex/config.toml", format: tomlFormat{}}}
+	return []file{{name: "config.toml", example: "codex/config.toml", off: codexSwitches(), format: tomlFormat{}}}
+}
+
+// codexSwitches: https://developers.openai.com/codex/hooks and codex-rs/features, where codex_hooks is
+// the former name of the feature. The table of a profile counts before that of the file.
+func codexSwitches() *switches {
+	s := &switches{user: []string{"config.toml"}, project: []string{".codex/config.toml"}, more: codexState}
+	for _, table := range [][]string{{"features"}, {"profiles", "$", "features"}} {
+		for _, name := range []string{"codex_hooks", "hooks"} {
+			s.values = append(s.values, toggle{path: append(slices.Clone(table), name)})
+		}
+	}
+	return s
+}
+
+// codexState says whether the person has turned ethos's hook off in Codex CLI's list of hooks, which
+// keeps that below hooks.state of the person's file, as FILE:EVENT:GROUP:HOOK.
+func codexState(all []layer) string {
+	for _, l := range all {
+		groups, _ := get(l.values, []string{"hooks", "PreToolUse"}).([]any)
+		for i, g := range groups {
+			if !slices.ContainsFunc(groupCommands(g), ours) {
+				continue
+			}
+			for _, path := range []string{l.path, realPath(l.path)} {
+				key := fmt.Sprintf("%s:pre_tool_use:%d:0", path, i)
+				for _, by := range all {
+					states, _ := get(by.values, []string{"hooks", "state"}).(map[string]any)
+					for name, state := range states {
+						if !by.project && strings.HasSuffix(name, key) && get(state, []string{"enabled"}) == false {
+							return by.path + " turns that hook off, in hooks.state"
+						}
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// tomlParts returns the groups of hooks with one of ethos.
+func tomlParts(v map[string]any) (list []part) {
+	events, _ := v["hooks"].(map[string]any)
+	for _, event := range slices.Sorted(maps.Keys(events)) {
+		groups, _ := events[event].([]any)
+		for _, g := range groups {
+			if text := groupCommands(g); slices.ContainsFunc(text, ours) {
+				list = append(list, part{[]string{"hooks", event}, plain(g), strings.Join(text, "\n")})
+			}
+		}
+	}
+	return list
+}
+
+// groupCommands returns the command lines of a group of hooks.
+func groupCommands(group any) (list []string) {
+	hooks, _ := get(group, []string{"hooks"}).([]any)
+	for _, h := range hooks {
+		if command, ok := get(h, []string{"command"}).(string); ok {
+			list = append(list, command)
+		}
+	}
+	return list
 }
 
 // tomlFormat edits Codex CLI's config.toml. ethos's part is a block between two marks at its end,
@@ -27,33 +99,63 @@ const (
 	switchLine  = "hooks = true # ethos"
 )
 
+// codexGroup is one group with one hook.
+type codexGroup struct {
+	event, matcher, command string
+	comment                 string // above it; "" for none
+}
+
+func codexGroups(o Options) []codexGroup {
+	list := []codexGroup{{event: "PreToolUse", matcher: "*", command: o.hook("codex")}}
+	if o.Confine == "no" {
+		return list
+	}
+	list = append(list, codexGroup{"PostToolUse", "Bash", o.tell("codex"), "After a failed call, tells the model what the boundary refused."})
+	proofs := "Has the model go on at the end of a turn while something lacks a proof: proofs in coding_ethos.yml."
+	for _, event := range turnEvents {
+		list = append(list, codexGroup{event: event, command: o.turn("codex"), comment: proofs})
+		proofs = ""
+	}
+	return append(list, codexGroup{event: "SessionEnd", command: o.end("codex"), comment: "Ends the boundary that the session's calls share."})
+}
+
+// codexHooks returns the groups as values.
+func codexHooks(o Options) (list []hooked) {
+	for _, g := range codexGroups(o) {
+		group := object{{"hooks", []any{object{{"type", "command"}, {"command", g.command}, {"timeout", 60}}}}}
+		if g.matcher != "" {
+			group = append(group, member{"matcher", g.matcher})
+		}
+		list = append(list, hooked{[]string{"hooks", g.event}, group, g.event == "PreToolUse"})
+	}
+	return list
+}
+
 func tomlBlock(o Options, feature bool) (string, error) {
 	var b strings.Builder
 	b.WriteString(blockBegins + "\n# Codex CLI runs a hook only once it has been reviewed and trusted: see /hooks.\n")
 	if feature {
 		b.WriteString("[features]\nhooks = true\n\n")
 	}
-	write := func(event, matcher, command string) error {
-		text, err := compact(command) // a basic string of TOML has the escapes of JSON
-		if err == nil {
-			fmt.Fprintf(&b, "[[hooks.%s]]\n%s\n[[hooks.%s.hooks]]\ntype = \"command\"\ncommand = %s\ntimeout = 60\n", event, matcher, event, text)
-		}
-		return err
-	}
-	err := write("PreToolUse", "matcher = \"*\"\n", o.hook("codex"))
-	if o.Confine != "no" {
-		b.WriteString("\n# After a failed call, tells the model what the boundary refused.\n")
-		err = errors.Join(err, write("PostToolUse", "matcher = \"Bash\"\n", o.tell("codex")))
-		b.WriteString("\n# Has the model go on at the end of a turn while something lacks a proof: proofs in coding_ethos.yml.")
-		for _, event := range turnEvents {
+	for i, g := range codexGroups(o) {
+		if i > 0 {
 			b.WriteString("\n")
-			err = errors.Join(err, write(event, "", o.turn("codex")))
 		}
-		b.WriteString("\n# Ends the boundary that the session's calls share.\n")
-		err = errors.Join(err, write("SessionEnd", "", o.end("codex")))
+		if g.comment != "" {
+			b.WriteString("# " + g.comment + "\n")
+		}
+		matcher := ""
+		if g.matcher != "" {
+			matcher = fmt.Sprintf("matcher = %q\n", g.matcher)
+		}
+		text, err := compact(g.command) // a basic string of TOML has the escapes of JSON
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "[[hooks.%s]]\n%s\n[[hooks.%s.hooks]]\ntype = \"command\"\ncommand = %s\ntimeout = 60\n", g.event, matcher, g.event, text)
 	}
 	b.WriteString(blockEnds + "\n")
-	return b.String(), err
+	return b.String(), nil
 }
 
 // tomlPatterns find ethos's part, and the switch of the feature.
@@ -105,6 +207,9 @@ func (f tomlFormat) install(have []byte, o Options) ([]byte, error) {
 	if ours(string(rest)) {
 		return nil, errors.New("ethos's hook was put in by hand: take these lines out first")
 	}
+	if why := codexSwitches().find([]layer{{path: "it", values: withoutMember(before, "features")}}, nil); why != "" {
+		return nil, errors.New(why + ": change it first")
+	}
 	features, _ := before["features"].(map[string]any)
 	text, at := rest, patterns.Get().features.FindIndex(rest)
 	switch on := features["hooks"]; {
@@ -128,6 +233,13 @@ func (f tomlFormat) install(have []byte, o Options) ([]byte, error) {
 	}
 	text = append(bytes.Clone(text), part...)
 	return text, f.check(before, text, o)
+}
+
+// withoutMember returns values without a member.
+func withoutMember(v map[string]any, name string) map[string]any {
+	v = maps.Clone(v)
+	delete(v, name)
+	return v
 }
 
 // check compares the new with the old values: only the switch and ethos's hooks may differ.
@@ -211,26 +323,4 @@ func (tomlFormat) restore(have, was []byte) []byte {
 func featureIs(v map[string]any, on bool) bool {
 	features, _ := v["features"].(map[string]any)
 	return features["hooks"] == on
-}
-
-func (tomlFormat) state(have []byte) (s State, err error) {
-	v, err := decodeTOML(have)
-	if err != nil {
-		return s, err
-	}
-	hooks, _ := v["hooks"].(map[string]any)
-	groups, _ := hooks["PreToolUse"].([]any)
-	for _, g := range groups {
-		group, _ := g.(map[string]any)
-		list, _ := group["hooks"].([]any)
-		for _, h := range list {
-			entry, _ := h.(map[string]any)
-			command, _ := entry["command"].(string)
-			s.note(command)
-		}
-	}
-	if features, ok := v["features"].(map[string]any); ok && features["hooks"] == false {
-		return State{}, nil
-	}
-	return s, nil
 }

@@ -1,7 +1,13 @@
 package setup
 
 func copilotFiles() []file {
-	return []file{{name: "ethos.json", example: "copilot/ethos.json", format: ownFormat{copilotText}}}
+	// "Disable all hooks" in https://docs.github.com/copilot/reference/hooks-reference; its command line also reads the settings of Claude Code.
+	off := &switches{
+		user:    []string{"../config.json", "../settings.json"},
+		project: []string{".claude/settings.json", ".claude/settings.local.json", ".github/copilot/settings.json", ".github/copilot/settings.local.json"},
+		values:  []toggle{{path: []string{"disableAllHooks"}, off: true}},
+	}
+	return []file{{name: "ethos.json", example: "copilot/ethos.json", off: off, format: ownFormat{copilotText}}}
 }
 
 // copilotText returns a file of ethos's own, because Copilot CLI reads a reply only at exit status

@@ -17,15 +17,24 @@ func opencodeFiles() []file {
 //go:embed opencode.js
 var openCodeText string
 
+// openCodeFormer is the plug-in of an earlier release.
+//
+//go:embed opencode_former.js
+var openCodeFormer string
+
 // openCodePlugin returns the plug-in, which contains the pipe as a JavaScript string.
 func openCodePlugin(o Options) ([]byte, error) {
 	command, err := compact(o.ask("opencode"))
 	if err != nil {
 		return nil, err
 	}
+	plugin := openCodeText
+	if o.former {
+		plugin = openCodeFormer
+	}
 	after := []byte(`""`)
 	if o.Confine != "no" {
 		after, err = compact(o.after("opencode"))
 	}
-	return []byte(strings.NewReplacer(`"ETHOS"`, string(command), `"ETHOS-AFTER"`, string(after)).Replace(openCodeText)), err
+	return []byte(strings.NewReplacer(`"ETHOS"`, string(command), `"ETHOS-AFTER"`, string(after)).Replace(plugin)), err
 }

@@ -17,13 +17,15 @@ type setting struct {
 	path  []string
 	value any
 	lift  bool // removed with the hook, because it would do harm without it
+	// needed says that the agent does not read the hooks with another value.
+	needed bool
 }
 
 // jsonFormat is a file of JSON, with comments or without.
 type jsonFormat struct {
 	hooks    func(Options) []hooked // nil for none
 	settings []setting
-	switched *toggle // the agent's own switch of all hooks; nil if it has none
+	off      *switches // nil for none
 }
 
 // errMixed is the error for a group of hooks that cannot be edited without changing the person's
@@ -46,9 +48,12 @@ func (f jsonFormat) install(have []byte, o Options) ([]byte, error) {
 		return nil, err
 	}
 	for _, s := range f.settings {
-		if err := e.set(s.path, s.value); err != nil {
+		if err := e.set(s); err != nil {
 			return nil, err
 		}
+	}
+	if err := f.turnOn(e); err != nil {
+		return nil, err
 	}
 	wanted := f.wanted(o)
 	if err := e.drop(func(path []string, v any) bool { return !isWanted(wanted, path, v) }); err != nil {
@@ -96,24 +101,6 @@ func (f jsonFormat) has(text []byte) bool {
 	}))
 }
 
-func (f jsonFormat) restore(have, was []byte) []byte {
-	e, err := newEditor(have)
-	before, fault := newEditor(was)
-	if err != nil || fault != nil {
-		return have
-	}
-	for _, s := range f.settings {
-		v, old := e.find(s.path), before.find(s.path)
-		if s.value != true || v == nil || old == nil || plainText(v.Pack()) != true || plainText(old.Pack()) != false {
-			continue
-		}
-		if e.splice(v.StartOffset, v.EndOffset, "false", func(root any) { put(root, s.path, false) }) != nil {
-			return have
-		}
-	}
-	return e.text
-}
-
 // bare reports whether nothing is left but what install writes besides hooks.
 func (f jsonFormat) bare(e *editor) bool {
 	rest := &editor{}
@@ -126,25 +113,6 @@ func (f jsonFormat) bare(e *editor) bool {
 		}
 	}
 	return len(rest.root.Value.(*hujson.Object).Members) == 0
-}
-
-func (f jsonFormat) state(have []byte) (State, error) {
-	e, err := newEditor(have)
-	if err != nil {
-		return State{}, err
-	}
-	var s State
-	for _, o := range e.ours() {
-		if slices.Contains(afterEvents, o.path[len(o.path)-1]) {
-			continue
-		}
-		s.note(o.text)
-	}
-	if f.hooks == nil {
-		v := e.find([]string{"permission", "*"})
-		s.Asks = v != nil && string(v.Pack()) != "" && plainText(v.Pack()) == "deny"
-	}
-	return s, nil
 }
 
 // editor edits the text of a JSON file at the offsets that its parser reports.
@@ -221,21 +189,25 @@ func (e *editor) splice(from, to int, text string, what func(root any)) error {
 	return nil
 }
 
-// set adds a value at a path. If another value is there, that is an error, except that a switch is
-// turned on.
-func (e *editor) set(path []string, value any) error {
-	v := e.find(path)
+// set adds a setting. If another value is there, that is an error, except that a switch is turned
+// on.
+func (e *editor) set(s setting) error {
+	v := e.find(s.path)
 	switch {
 	case v == nil:
-		return e.insert(path, value)
-	case reflect.DeepEqual(plainText(v.Pack()), plain(value)):
+		return e.insert(s.path, s.value)
+	case reflect.DeepEqual(plainText(v.Pack()), plain(s.value)):
 		return nil
-	case value == true && plainText(v.Pack()) == false:
-		return e.splice(v.StartOffset, v.EndOffset, "true", func(root any) { put(root, path, true) })
-	case len(path) == 1:
-		return nil // a version or a schema that the person has chosen
+	case s.value == true && plainText(v.Pack()) == false:
+		return e.turn(s.path, true)
+	case len(s.path) == 1 && !s.needed:
+		return nil // a schema that the person has chosen
 	}
-	return fmt.Errorf("%s is %s there, and has to be %v: change it first, for single tools by their names", strings.Join(path, "."), bytes.TrimSpace(v.Pack()), value)
+	hint := "change it first"
+	if s.lift {
+		hint += ", for single tools by their names"
+	}
+	return fmt.Errorf("%s is %s there, and has to be %v: %s", strings.Join(s.path, "."), bytes.TrimSpace(v.Pack()), s.value, hint)
 }
 
 // insert adds a value at a path that does not exist.

@@ -34,7 +34,7 @@ func TestRemoveGivesBack(t *testing.T) {
 			if err := errors.Join(do(p.Install(Options{})), do(p.Install(Options{Confine: "no"})), do(p.Install(Options{Confine: "allow"}))); err != nil {
 				t.Fatal(err)
 			}
-			if s, err := p.State(); err != nil || !s.Asks {
+			if s, err := p.State(""); err != nil || !s.Asks {
 				t.Errorf("%s: %q: %+v %v", c.agent, c.text, s, err)
 			}
 			if kept, err := os.ReadFile(path + Backup); err != nil || string(kept) != c.text {
@@ -124,7 +124,7 @@ func TestOff(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if off := Off(c.agent, d); (off == "") != (c.off == "") || !strings.Contains(off, c.off) {
+		if off, _ := Off(c.agent, d); (off == "") != (c.off == "") || !strings.Contains(off, c.off) {
 			t.Errorf("%v: %q", c.files, off)
 		}
 	}

@@ -24,8 +24,3 @@ func (f ownFormat) remove(have []byte) ([]byte, error) {
 func (f ownFormat) has(text []byte) bool { return ours(string(text)) }
 
 func (f ownFormat) restore(have, _ []byte) []byte { return have }
-
-func (f ownFormat) state(have []byte) (s State, err error) {
-	s.note(string(have))
-	return s, nil
-}

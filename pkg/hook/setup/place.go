@@ -4,29 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 )
-
-// State is what settings say about the hook.
-type State struct {
-	Asks     bool // the agent asks before each call
-	Confines bool // and it runs allowed commands inside a boundary
-	Records  bool // and it stores the decisions
-}
-
-// note adds what the command of a hook does.
-func (s *State) note(command string) {
-	if !strings.Contains(command, asksMark) {
-		return
-	}
-	s.Asks = true
-	s.Confines = s.Confines || strings.Contains(command, " --confine") && !strings.Contains(command, "--confine=no")
-	s.Records = s.Records || !strings.Contains(command, " --no-store")
-}
 
 // errNotOurs is the error for a file in ethos's place that ethos has not written.
 var errNotOurs = errors.New("ethos did not write this file: move it away first")
@@ -151,28 +133,4 @@ func (p Place) change(make func(path string, f format, have []byte) ([]byte, err
 		c.edits = append(c.edits, edit{p.paths[i], f.format, have, after})
 	}
 	return c, nil
-}
-
-// State reports whether the hook is installed. If an agent has several files, the hook must be in
-// all of them.
-func (p Place) State() (State, error) {
-	var all State
-	for i, f := range p.Agent.files {
-		have, err := p.read(p.paths[i])
-		if errors.Is(err, fs.ErrNotExist) || err == nil && have == nil {
-			return State{}, nil
-		}
-		if err != nil {
-			return State{}, err
-		}
-		s, err := f.format.state(have)
-		if err != nil {
-			return State{}, fmt.Errorf("%s: %w", p.paths[i], err)
-		}
-		if i == 0 {
-			all = s
-		}
-		all.Asks = all.Asks && s.Asks
-	}
-	return all, nil
 }

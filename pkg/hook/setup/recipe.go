@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,16 @@ type Options struct {
 	// Failed says that the installed agent knows the event after a failed call. Older versions
 	// treat settings that name this event as broken.
 	Failed bool
+
+	// What a person may have written by hand, as docs/agents.md names it. Install writes none of it.
+	session string // value of --session: "" is auto, "-" omits the option
+	noStore bool   // --no-store
+	// former is the form that an earlier release wrote.
+	former bool
 }
+
+// noSession is the value of Options.session that omits the option.
+const noSession = "-"
 
 // The marks by which ethos's own hooks are recognised in settings.
 const (
@@ -52,12 +62,15 @@ func (o Options) ask(agent string) string {
 
 // pipe returns the programs that answer an event.
 func (o Options) pipe(agent string) string {
-	flags := " --confine --session auto"
-	switch o.Confine {
-	case "no":
-		flags = " --confine=no"
-	case "ask", "allow":
-		flags = " --confine=" + o.Confine + " --session auto"
+	flags := " --confine"
+	if o.Confine != "" {
+		flags += "=" + o.Confine
+	}
+	if o.Confine != "no" && o.session != noSession {
+		flags += " --session " + cmp.Or(o.session, "auto")
+	}
+	if o.noStore {
+		flags += " --no-store"
 	}
 	return o.program("ethos-facts") + " --from " + agent + " | " + o.program("ethos-decide") + " --reply " + agent + flags
 }
@@ -66,6 +79,9 @@ func (o Options) pipe(agent string) string {
 // itself why. All of it is one word for sh, because the agent's shell may be another one (fish has
 // no $?), and $? is no variable that an agent replaces in its settings, as Gemini CLI does $NAME.
 func (o Options) hook(agent string) string {
+	if o.former {
+		return o.ask(agent) + " || sh -c 'cat >/dev/null; echo ethos gave no answer: the call is blocked >&2; exit 2'"
+	}
 	return `sh -c 'timeout -s KILL 30 sh -c "` + o.pipe(agent) + `" || { [ $? = 2 ] || echo ethos gave no answer: the call is blocked >&2; cat >/dev/null; exit 2; }'`
 }
 
@@ -77,9 +93,6 @@ func (o Options) after(agent string) string {
 
 // tell returns the hook for the event after a call.
 func (o Options) tell(agent string) string { return o.after(agent) + " || cat >/dev/null" }
-
-// afterEvents are the events of hooks that run after a call and guard nothing.
-var afterEvents = []string{"PostToolUse", "PostToolUseFailure", "AfterTool"}
 
 // end returns the command that ends the boundary which the calls of a session share.
 func (o Options) end(agent string) string {
@@ -145,6 +158,7 @@ func compact(v any) ([]byte, error) {
 type hooked struct {
 	path  []string
 	value any
+	gate  bool // it is asked before a call; the others tell of a call, or of a session
 }
 
 // ended adds the hook for the end of a session, if calls share a boundary.
@@ -152,7 +166,7 @@ func ended(o Options, list []hooked, end object) []hooked {
 	if o.Confine == "no" {
 		return list
 	}
-	return append(list, hooked{[]string{"hooks", "SessionEnd"}, end})
+	return append(list, hooked{path: []string{"hooks", "SessionEnd"}, value: end})
 }
 
 func indented(v any, prefix, indent string) ([]byte, error) {

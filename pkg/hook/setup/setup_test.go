@@ -119,11 +119,11 @@ func TestInstallKeepsTheRest(t *testing.T) {
 			if missing := lost(was, string(once)); missing != "" {
 				t.Errorf("%s: %q: lost %q:\n%s", name, was, missing, once)
 			}
-			if s, err := f.state(once); err != nil || !s.Asks {
+			if s, err := f.state(once, ""); err != nil || !s.Asks {
 				t.Errorf("%s: %q: not known again: %+v %v", name, was, s, err)
 			}
 			other, err := f.install(once, Options{Confine: "no", Programs: "/opt/ethos/bin"})
-			if s, _ := f.state(other); err != nil || s.Confines || bytes.Count(other, []byte("--confine --session")) > 0 {
+			if s, _ := f.state(other, "/opt/ethos/bin"); err != nil || s.Confines || bytes.Count(other, []byte("--confine --session")) > 0 {
 				t.Errorf("%s: %q: another form: %+v %v\n%s", name, was, s, err, other)
 			}
 			if back, err := f.install(other, Options{}); err != nil || !equalValues(f, back, once) {
@@ -157,7 +157,7 @@ func TestOlderRecipes(t *testing.T) {
 		if bytes.Equal(older, fresh) {
 			t.Fatalf("%s: nothing is older in\n%s", a, fresh)
 		}
-		if s, err := f.state(older); err != nil || s != (State{Asks: true, Confines: true, Records: true}) {
+		if s, err := f.state(older, ""); err != nil || s != (State{Asks: true, Confines: true, Records: true, Lacks: earlier}) {
 			t.Errorf("%s: %+v %v", a, s, err)
 		}
 		if text, err := f.install(older, o); err != nil || !equalValues(f, text, fresh) {
@@ -173,7 +173,7 @@ func stateOf(f format, text []byte) (State, error) {
 	if text == nil {
 		return State{}, nil
 	}
-	return f.state(text)
+	return f.state(text, "")
 }
 
 func equalValues(f format, a, b []byte) bool {
@@ -258,7 +258,7 @@ func TestFiles(t *testing.T) {
 			if err := do(p.Install(Options{})); err != nil {
 				t.Fatal(err)
 			}
-			if s, err := p.State(); err != nil || s != (State{Asks: true, Confines: true, Records: true}) {
+			if s, err := p.State(""); err != nil || s != (State{Asks: true, Confines: true, Records: true}) {
 				t.Errorf("%s: %+v %v", a.Name, s, err)
 			}
 			c, err := p.Install(Options{})
@@ -375,7 +375,7 @@ func TestAtOnce(t *testing.T) {
 		})
 	}
 	done.Wait()
-	if s, err := p.State(); err != nil || !s.Asks {
+	if s, err := p.State(""); err != nil || !s.Asks {
 		t.Errorf("%+v %v", s, err)
 	}
 	c, err := p.Install(Options{})
