@@ -234,6 +234,82 @@ func TestFailsClosed(t *testing.T) {
 	}
 }
 
+// answeredTo gives an agent's event to the pipe of its hook.
+func answeredTo(t *testing.T, dialect, event string) (cli.Status, string, string) {
+	t.Helper()
+	workspace := t.TempDir()
+	input := []byte{}
+	e, err := hook.Decode(dialect, []byte(event), workspace)
+	if fault := (*record.BadLine)(nil); errors.As(err, &fault) {
+		input = fault.Line("facts", 1, time.Now()).AppendTo(nil)
+	} else if err != nil {
+		t.Fatal(err)
+	} else {
+		e.Actor.Mode = record.ModeSafe // as ethos-facts fills it in
+		l, err := derived(e, "/home/nobody")
+		if err != nil {
+			t.Fatal(err)
+		}
+		input = l.AppendTo(nil)
+	}
+	var out bytes.Buffer
+	status, message := decided(input, &out, "--reply", dialect, "--no-store")
+	return status, out.String(), message
+}
+
+// callOf is an event of a dialect with a harmless command.
+func callOf(dialect, event string, tool any) string {
+	call := map[string]any{"cwd": "/", "session_id": "s", "turn_id": "t", "hook_event_name": event, "tool_name": tool, "tool": tool, "tool_input": map[string]any{}, "args": map[string]any{}}
+	if dialect == "copilot" {
+		call = map[string]any{"cwd": "/", "sessionId": "s", "hookEventName": event, "toolName": tool, "toolArgs": map[string]any{}}
+	}
+	text, err := json.Marshal(call)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// TestUnknownEvents: a gate's event under another name, or one that names no tool, is refused in every dialect, whatever it would run; the same
+// event as it should be passes, and so do the known ones that are no gate.
+func TestUnknownEvents(t *testing.T) {
+	for _, dialect := range hook.Dialects() {
+		gate := gateOf(dialect).Event
+		tool := "Read"
+		if dialect == "cursor" {
+			gate, tool = "preToolUse", "SemanticSearch" // of all tools
+		}
+		for _, event := range []string{"\x00", "../..", strings.ToUpper(gate), gate + " ", " " + gate, gate + "\x00", "BeforeEverything", "preToolUses"} {
+			status, out, message := answeredTo(t, dialect, callOf(dialect, event, tool))
+			if !blockedIn(dialect, status, out) || !strings.Contains(message+out, "knows no event") {
+				t.Errorf("%s: %q: status %d, %s%s", dialect, event, status, out, message)
+			}
+		}
+		if status, out, message := answeredTo(t, dialect, callOf(dialect, "", tool)); dialect != "copilot" && !blockedIn(dialect, status, out) {
+			t.Errorf("%s: no name: status %d, %s%s", dialect, status, out, message) // Copilot CLI's events have none
+		}
+		for _, none := range []any{nil, "", 1, []any{"bash"}} {
+			if status, out, message := answeredTo(t, dialect, callOf(dialect, gate, none)); !blockedIn(dialect, status, out) {
+				t.Errorf("%s: tool %v: status %d, %s%s", dialect, none, status, out, message)
+			}
+		}
+		if status, out, message := answeredTo(t, dialect, callOf(dialect, gate, "TodoWrite")); status != 0 || blockedIn(dialect, status, out) || message != "" {
+			t.Errorf("%s: %s: status %d, %s%s", dialect, gate, status, out, message)
+		}
+	}
+	for dialect, events := range map[string][]string{
+		"claude": {"SessionStart", "SessionEnd", "Stop", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit"}, "codex": {"Stop", "SessionEnd", "PostToolUse"},
+		"gemini": {"AfterTool", "BeforeModel", "SessionEnd"}, "cursor": {"stop", "afterFileEdit", "sessionStart"}, "copilot": {"postToolUse", "sessionStart", "errorOccurred"},
+		"opencode": {"tool.execute.after"}, "mcp": {"session/end"},
+	} {
+		for _, event := range events {
+			if status, out, message := answeredTo(t, dialect, callOf(dialect, event, "TodoWrite")); status != 0 || out != "" || message != "" {
+				t.Errorf("%s: %s: status %d, %s%s", dialect, event, status, out, message)
+			}
+		}
+	}
+}
+
 // TestDeadlineInEveryDialect holds that a decision that runs out of time is a refusal that says so.
 func TestDeadlineInEveryDialect(t *testing.T) {
 	slow := "  - {id: a, principle: person-decides, effect: warn, message: m, remedy: r, when: \"lists.range(300).exists(i, i > 300)\"}\n"

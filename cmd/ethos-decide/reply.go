@@ -145,9 +145,9 @@ func (c *decideCmd) judge(ctx context.Context, sys *cli.System) (hook.Answer, er
 	filter := record.Filter{Stage: "decide", MaxLine: c.MaxLine, Facts: true, In: c.handed.input(sys.Stdin), Out: &lines, Now: sys.Now, Unread: unread(true)}
 	var past *hook.Answer
 	tally, err := filter.Run(ctx, func(l *record.Line) error {
-		if answer, ok := c.after(sys, l); ok {
+		if answer, ok, err := c.after(sys, l); ok || err != nil {
 			past = &answer
-			return nil
+			return err
 		}
 		v, err := d.Decide(ctx, l)
 		if err != nil {

@@ -15,7 +15,15 @@ func claudeDialect() dialect {
 		ends:  "SessionEnd",
 		reply: claudeReplier(), call: claudeCall, tools: claudeTools(), before: []string{"PreToolUse", "PermissionRequest"},
 		after: []string{"PostToolUse", "PostToolUseFailure"}, // a command that fails has only the second one
-		is:    func(d record.Document) bool { return isText(d.Get("hook_event_name")) },
+		others: []string{
+			"SessionStart", "Setup", "InstructionsLoaded", "UserPromptSubmit", "UserPromptExpansion",
+			"MessageDisplay", "PermissionDenied", "PostToolBatch", "Notification", "SubagentStart",
+			"SubagentStop", "TaskCreated", "TaskCompleted", "Stop", "StopFailure", "TeammateIdle",
+			"ConfigChange", "CwdChanged", "DirectoryAdded", "FileChanged", "WorktreeCreate",
+			"WorktreeRemove", "PreCompact", "PostCompact", "PostSession", "Elicitation",
+			"ElicitationResult",
+		},
+		is: func(d record.Document) bool { return isText(d.Get("hook_event_name")) },
 	}
 }
 

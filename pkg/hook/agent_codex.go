@@ -26,6 +26,10 @@ func codexDialect() dialect {
 		ends:  "SessionEnd",
 		reply: codexReplier(), call: claudeCall, tools: tools, before: []string{"PreToolUse", "PermissionRequest"},
 		after: []string{"PostToolUse"},
+		others: []string{
+			"SessionStart", "SubagentStart", "SubagentStop", "UserPromptSubmit", "PreCompact",
+			"PostCompact", "Stop", "StopFailure", "Interrupt",
+		},
 		// exec_command can start a terminal; it reports itself as Bash and does not mention this.
 		// write_stdin then types into the terminal and has no event (observed in 0.169.0). The
 		// older shells close their standard input.

@@ -25,6 +25,14 @@ func copilotDialect() dialect {
 	}
 	return dialect{
 		reply: copilotReplier(), call: copilotCall, tools: tools, before: []string{"preToolUse", "PreToolUse"},
+		// The second half is of the form for VS Code. permissionRequest is a gate that takes another answer.
+		others: []string{
+			"sessionStart", "sessionEnd", "userPromptSubmitted", "userPromptTransformed", "postToolUse",
+			"postToolUseFailure", "agentStop", "subagentStart", "subagentStop", "preCompact",
+			"errorOccurred", "notification", "SessionStart", "SessionEnd", "UserPromptSubmit",
+			"PostToolUse", "PostToolUseFailure", "Stop", "SubagentStop", "PreCompact", "ErrorOccurred",
+			"Notification",
+		},
 		typed: always, // its shells persist, and write_bash types into them
 		is:    func(d record.Document) bool { return d.Get("toolName").Exists() },
 	}

@@ -32,6 +32,12 @@ func cursorDialect() dialect {
 	return dialect{
 		reply: cursorReplier(), call: cursorCall,
 		before: []string{"beforeShellExecution", "beforeReadFile", "beforeTabFileRead", "beforeMCPExecution", cursorPreTool},
+		others: []string{
+			"sessionStart", "sessionEnd", "workspaceOpen", "beforeSubmitPrompt", "afterAgentResponse",
+			"afterAgentThought", "postToolUse", "postToolUseFailure", "afterShellExecution",
+			"afterMCPExecution", "afterFileEdit", "afterTabFileEdit", "subagentStart", "subagentStop",
+			"preCompact", "stop",
+		},
 		is: func(d record.Document) bool {
 			event := d.Get("hook_event_name").Str
 			return event != "" && event[0] >= 'a' && event[0] <= 'z' && !strings.Contains(event, ".") && !d.Get("toolName").Exists()

@@ -18,6 +18,10 @@ func geminiDialect() dialect {
 		ends:  "SessionEnd",
 		reply: geminiReplier(), call: geminiCall, before: []string{"BeforeTool"},
 		after: []string{"AfterTool"},
+		others: []string{
+			"SessionStart", "BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel", "BeforeToolSelection",
+			"PreCompress", "Notification",
+		},
 		is: func(d record.Document) bool {
 			event := d.Get("hook_event_name").Str
 			return strings.HasPrefix(event, "Before") || strings.HasPrefix(event, "After")

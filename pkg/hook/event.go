@@ -30,8 +30,11 @@ type dialect struct {
 	call func(d record.Document) (call, error)
 	// tools are the tools with an effect, by the agent's name for them.
 	tools map[string]decoder
-	// before are the events that precede a tool's run. All others report or announce.
+	// before are the events that precede a tool's run.
 	before []string
+	// others are the known events that precede no tool's run, beside after and ends. An event that is
+	// in none of these lists may be one before a call under a new name: [Reply] refuses it.
+	others []string
 	// after are the events that follow a call and accept context for the model.
 	after []string
 	// ends is the event at the end of an agent's session, or "".
@@ -175,6 +178,8 @@ func (d dialect) action(c call) (record.Action, error) {
 	switch {
 	case !slices.Contains(d.before, c.event):
 		return report(c), nil
+	case c.tool == "" && c.server == "":
+		return record.Action{}, missing("the event before a call names no tool")
 	case known:
 		return read(c)
 	case c.server != "":

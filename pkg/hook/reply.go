@@ -80,14 +80,17 @@ func only(event string) func(string) bool {
 	return func(e string) bool { return e == event }
 }
 
-// Reply answers an agent's event in its own protocol. The answer is empty for an event that cannot
-// block a tool call, because it follows the call or concerns no tool.
+// Reply answers an agent's event in its own protocol. The answer is empty for an event that is known
+// to precede no tool call, because it follows the call or concerns no tool.
 func Reply(dialect string, v Verdict) (Answer, error) {
 	r, err := replierOf(dialect)
 	if err != nil {
 		return Answer{}, err
 	}
-	if silent(dialect, v) {
+	switch tells, err := Tells(dialect, v.Actor, v.Action); {
+	case err != nil:
+		return Answer{}, err
+	case tells:
 		return Answer{Notice: v.Notice}, nil
 	}
 	if v.Bound && v.Decision.Verdict == record.VerdictAsk {
@@ -143,11 +146,18 @@ func encoded(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte{'\n'}), err
 }
 
-// silent reports whether there is nothing to block, because the call is over or the event announces
-// none. A tool call under an unknown event name is answered.
-func silent(dialect string, v Verdict) bool {
+// Tells reports whether there is nothing to block, because the call is over or the event announces
+// none. An event that the dialect does not know is an error: it may announce a call. A tool call under
+// an unknown event name, of a record that no agent's event became, is answered.
+func Tells(dialect string, actor *record.Actor, action *record.Action) (bool, error) {
 	d, err := find(dialect, record.Document{})
-	return err == nil && v.Action.Kind == record.KindEvent && !slices.Contains(d.before, v.Actor.Event)
+	if err != nil || action.Kind != record.KindEvent || slices.Contains(d.before, actor.Event) {
+		return false, err
+	}
+	if actor.Event != "" && (actor.Event == d.ends || slices.Contains(d.after, actor.Event) || slices.Contains(d.others, actor.Event)) {
+		return true, nil
+	}
+	return false, fmt.Errorf("ethos knows no event %q of %s, which may be one before a call", actor.Event, dialect)
 }
 
 // blocked reports whether the call does not run unless a person agrees.
