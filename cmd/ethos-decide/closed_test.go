@@ -234,6 +234,35 @@ func TestFailsClosed(t *testing.T) {
 	}
 }
 
+// TestPoliciesWithoutRecords: policies that cannot be used are an error in the plain form, also where no record comes; those that can are none.
+func TestPoliciesWithoutRecords(t *testing.T) {
+	dir := t.TempDir()
+	one := "  - {id: a, principle: person-decides, effect: warn, when: 'WHEN', message: m, remedy: r}\n"
+	for name, c := range map[string]struct {
+		args []string
+		want cli.Status
+	}{
+		"missing":     {[]string{"--policy", filepath.Join(dir, "nope")}, cli.BadInput},
+		"empty":       {[]string{"--policy", t.TempDir()}, cli.BadInput},
+		"wrong":       {policyFile(t, t.TempDir(), strings.Replace(one, "WHEN", "nothing.at.all", 1)), cli.BadInput},
+		"right":       {policyFile(t, t.TempDir(), strings.Replace(one, "WHEN", "false", 1)), 0},
+		"none":        {nil, 0},
+		"pack":        {[]string{"--pack", "git"}, 0},
+		"wrong, told": {append([]string{"-q"}, "--policy", filepath.Join(dir, "nope")), cli.BadInput},
+	} {
+		for _, input := range []string{"", "{\n"} {
+			var out bytes.Buffer
+			want := c.want
+			if input != "" {
+				want = cli.BadInput // the line
+			}
+			if status, message := decided([]byte(input), &out, c.args...); status != want {
+				t.Errorf("%s: %q: status %d, %s", name, input, status, message)
+			}
+		}
+	}
+}
+
 // answeredTo gives an agent's event to the pipe of its hook.
 func answeredTo(t *testing.T, dialect, event string) (cli.Status, string, string) {
 	t.Helper()

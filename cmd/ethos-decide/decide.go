@@ -76,6 +76,9 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 		}
 		return err
 	})
+	if err == nil && tally.Lines == tally.Bad {
+		_, err = d.Library.Set("") // nothing was decided; policies that cannot be used are an error all the same
+	}
 	if errors.Is(err, policy.ErrNeedsCEL) {
 		err = c.handOver(ctx, sys, filter.Unread, d)
 	}
