@@ -71,7 +71,7 @@ func (c *learnCmd) Run(ctx context.Context, sys *cli.System) error {
 	if f, ok := sys.Stdin.(*os.File); ok && cli.IsTerminal(f) {
 		l.answers = bufio.NewReader(sys.Stdin)
 	}
-	if l.Net == "" && l.Profile == "" && len(l.AllowDomain) == 0 {
+	if l.Net == "" && l.Profile == "" && len(l.AllowDomain) == 0 && l.mayNet("proxy") {
 		l.Net = "proxy" // no name is allowed, and each requested name is reported
 	}
 	var workspace string
@@ -93,6 +93,17 @@ func (c *learnCmd) Run(ctx context.Context, sys *cli.System) error {
 		return cli.Negative
 	}
 	return nil
+}
+
+// mayNet reports whether the machine's ceiling allows a network mode. What nobody asked for must not
+// be refused.
+func (l *learning) mayNet(mode string) bool {
+	c, err := sandbox.HostFiles{}.Ceiling()
+	if err != nil || c == nil {
+		return true // planning reports the error
+	}
+	_, past := c.Capabilities.Below(capability.Space{Workspace: l.sys.Dir, Home: l.sys.Getenv("HOME")}, capability.Set{Network: record.Network{Mode: mode}})
+	return !slices.ContainsFunc(past, func(e capability.Excess) bool { return e.Field == "network.mode" })
 }
 
 // once runs the command. Its output goes to standard error, so that it does not
@@ -253,7 +264,7 @@ func (l *learning) patch(workspace string) error {
 	}
 	changed, diff, ok := explain.Patch(name, text, add)
 	if !ok {
-		return cli.Errorf(cli.BadInput, "add by hand below sandbox: "+printable.Line(fmt.Sprint(add)), "%s has its lists in a form that cannot be patched", config)
+		return cli.Errorf(cli.BadInput, "add by hand to what it has: "+printable.Line(explain.Flow(add)), "%s has its lists in a form that cannot be patched", config)
 	}
 	switch {
 	case l.Out == "":

@@ -258,9 +258,9 @@ func streams(sys *cli.System) (sandbox.IO, error) {
 func ended(plan *sandbox.Plan, out sandbox.Outcome) error {
 	switch out.Status {
 	case record.StatusTimeout:
-		return cli.Errorf(cli.Timeout, "allow more time with --timeout", "%s: killed at the time limit of %v", plan.Argv[0], plan.Limits.Timeout)
+		return cli.Errorf(cli.Timeout, sandbox.TimeHint(plan.Limits.Timeout, plan.MostTime), "%s: killed at the time limit of %v", plan.Argv[0], plan.Limits.Timeout)
 	case record.StatusOOM:
-		return cli.Errorf(cli.SignalBase+cli.Status(syscall.SIGKILL), "allow more memory with --memory", "%s: killed at the memory limit of %d bytes", plan.Argv[0], plan.Limits.MemoryBytes)
+		return cli.Errorf(cli.SignalBase+cli.Status(syscall.SIGKILL), sandbox.MemoryHint(plan.Limits.MemoryBytes, plan.MostMemory), "%s: killed at the memory limit of %d bytes", plan.Argv[0], plan.Limits.MemoryBytes)
 	case record.StatusSignaled:
 		if out.Lost {
 			return cli.Errorf(cli.SignalBase+cli.Status(out.Signal), "everything it started is dead; if nobody killed it, look in the kernel's log (dmesg) for an out-of-memory kill", "%s: %s", plan.Argv[0], out.Evidence.Reason)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"syscall"
+	"time"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/record"
@@ -44,12 +45,13 @@ func crowded(e session.Exited) string {
 	return ""
 }
 
-// endedInside makes this process end as the command did.
-func endedInside(w session.Want, e session.Exited) error {
+// endedInside makes this process end as the command did. most is the time that the ceiling allows,
+// 0 for any.
+func endedInside(w session.Want, e session.Exited, most time.Duration) error {
 	status := syscall.WaitStatus(e.Status)
 	switch {
 	case e.Timeout:
-		return cli.Errorf(cli.Timeout, "allow more time with --timeout", "%s: killed at the time limit of %v", w.Argv[0], w.Timeout)
+		return cli.Errorf(cli.Timeout, sandbox.TimeHint(w.Timeout, most), "%s: killed at the time limit of %v", w.Argv[0], w.Timeout)
 	case e.OOM && w.Limits.MemoryBytes > 0:
 		return cli.Errorf(cli.SignalBase+cli.Status(syscall.SIGKILL), "allow more memory with --memory", "%s: killed at the memory limit of %d bytes", w.Argv[0], w.Limits.MemoryBytes)
 	case e.OOM:

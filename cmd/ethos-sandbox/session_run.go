@@ -105,7 +105,7 @@ func (j *joining) run(ctx context.Context, sys *cli.System) error {
 	if exited.Unheld != "" {
 		warnUnheld(sys, j.limits.CPUPercent, exited.Unheld)
 	}
-	return endedInside(want, exited)
+	return endedInside(want, exited, j.most)
 }
 
 // runApart runs the command in a boundary of its own. It shares nothing with the session, and has

@@ -62,7 +62,7 @@ func (c *workerCmd) Run(ctx context.Context, sys *cli.System) error {
 	if plan.Argv[len(plan.Argv)-1], err = c.told(m); err != nil {
 		return err
 	}
-	return c.relay(ctx, sys, place{evidence, plan.Limits.Timeout, func(ctx context.Context, io sandbox.IO) (sandbox.Outcome, error) {
+	return c.relay(ctx, sys, place{evidence, plan.Limits.Timeout, plan.MostTime, func(ctx context.Context, io sandbox.IO) (sandbox.Outcome, error) {
 		refusals := &refusals{sys: sys}
 		io.Refused = refusals.tell
 		out, err := sandbox.Run(ctx, plan, io)
@@ -106,7 +106,7 @@ func (c *workerCmd) join(ctx context.Context, sys *cli.System, given boundary.Fl
 		return err
 	}
 	want.Argv, want.Evidence = []string{record.InsideSandbox, insideWorker, text}, evidence != nil
-	return c.relay(ctx, sys, place{evidence, want.Timeout, func(ctx context.Context, io sandbox.IO) (sandbox.Outcome, error) {
+	return c.relay(ctx, sys, place{evidence, want.Timeout, j.most, func(ctx context.Context, io sandbox.IO) (sandbox.Outcome, error) {
 		want.In, want.Out, want.Err = io.Stdin, io.Stdout, io.Stderr
 		exited, err := j.exec(ctx, sys, &client, want)
 		warn(sys, exited.Denials)
@@ -152,6 +152,7 @@ func protectedPaths(plan *sandbox.Plan) (list []string) {
 type place struct {
 	evidence io.WriteCloser
 	limit    time.Duration // 0: none
+	most     time.Duration // what the ceiling allows; 0: any
 	run      func(context.Context, sandbox.IO) (sandbox.Outcome, error)
 }
 
@@ -184,7 +185,7 @@ func (c *workerCmd) relay(ctx context.Context, sys *cli.System, at place) error 
 	case r.fault != nil:
 		return cli.Errorf(cli.Refused, "start it again", "%w", r.fault)
 	case inside.outcome.Status == record.StatusTimeout:
-		return cli.Errorf(cli.Timeout, "allow more time with --timeout", "the worker: killed at the time limit of %v", at.limit)
+		return cli.Errorf(cli.Timeout, sandbox.TimeHint(at.limit, at.most), "the worker: killed at the time limit of %v", at.limit)
 	case lost > 0 || inside.outcome.Status != record.StatusExited || inside.outcome.ExitCode != 0:
 		return cli.Errorf(cli.Refused, "start it again, and check what became of the requests that have the error worker_ended", "the confined process ended before its input did")
 	case err != nil:

@@ -186,6 +186,9 @@ func (s Space) beyond(bounds, paths []string) []string {
 	return out
 }
 
+// MostMemory returns the upper bound of a command's memory in bytes, or 0 for none.
+func (w *Written) MostMemory() int64 { return written(w, "memory_mb", int64(0)) << 20 }
+
 // Below returns the part of a set that is within the bound, and what exceeds it.
 func (w *Written) Below(space Space, s Set) (Set, []Excess) {
 	parent := w.over(space, s)
@@ -220,7 +223,7 @@ func (w *Written) BelowAsked(space Space, a *Asked) (met Asked, past []Excess, a
 	if most := w.MostTime(); most > 0 {
 		met.Timeout = least(max(0, a.Timeout), most, 0)
 	}
-	if most := written(w, "memory_mb", int64(0)) << 20; most > 0 {
+	if most := w.MostMemory(); most > 0 {
 		met.MemoryBytes = least(a.MemoryBytes, most, 0)
 	}
 	return met, past, false

@@ -156,6 +156,13 @@ var Requested = plan.Requested
 // OtherSandboxHint is the hint inside another program's sandbox.
 const OtherSandboxHint = plan.OtherSandboxHint
 
+// TimeHint says what a person does about a command that was killed at a time limit. most is the
+// highest that the ceiling of the machine allows, 0 for any.
+func TimeHint(limit, most time.Duration) string { return plan.TimeHint(limit, most) }
+
+// MemoryHint is [TimeHint] for memory, in bytes.
+func MemoryHint(limit, most int64) string { return plan.MemoryHint(limit, most) }
+
 // OuterHint is the hint for what a command with [Outer] cannot have.
 const OuterHint = plan.OuterHint
 

@@ -224,7 +224,32 @@ func TestCeilingTime(t *testing.T) {
 	m := newMachine(t)
 	m.write(m.etc+"/ethos/ceiling.yaml", "version: 1\ncapabilities: {timeout_seconds: 1}\n")
 	o := m.user(`ethos-sandbox session start --name s && ethos-sandbox shell --undecided --session s -c 'sleep 60'; s=$?; ethos-sandbox session end s; exit $s`)
-	if o.status != 124 {
+	if o.status != 124 || !strings.Contains(o.stderr, "allows no more (/etc/ethos)") || strings.Contains(o.stderr, "--timeout") {
 		t.Errorf("%v", o)
+	}
+	// Below the bound, more time is proposed, and can be had; at the bound, nothing is.
+	o = m.user("ethos-sandbox run --timeout 300ms -- sleep 60")
+	if o.status != 124 || !strings.Contains(o.stderr, "allow more time with --timeout") {
+		t.Errorf("%v", o)
+	}
+	m.user("ethos-sandbox run --timeout 1s -- true").mustSucceed(t)
+	for _, run := range []string{"ethos-sandbox run --explain -- sleep 60", "ethos-facts -- sleep 60 | ethos-decide | ethos-sandbox"} {
+		if o := m.user(run); o.status == 0 || strings.Contains(o.stdout+o.stderr, "--timeout") || strings.Contains(o.stdout, "timeout_seconds: 2") || !strings.Contains(o.stdout+o.stderr, "allows no more (/etc/ethos)") {
+			t.Errorf("%s: %v", run, o)
+		}
+	}
+}
+
+// TestCeilingLearn: learning asks for no more network than the machine allows where nobody asked for any.
+func TestCeilingLearn(t *testing.T) {
+	m := newMachine(t)
+	for mode, want := range map[string]string{"none": "", "loopback": "", "proxy": "example.com"} {
+		m.write(m.etc+"/ethos/ceiling.yaml", "version: 1\ncapabilities: {network: {mode: "+mode+"}}\n")
+		if o := m.user("ethos-sandbox learn --prove 0 -- cat ~/other/file ~/given/s/x"); o.status == 125 || !strings.Contains(o.stdout, "given/s/x") {
+			t.Errorf("%s: %v", mode, o)
+		}
+		if o := m.user("ethos-sandbox learn --net proxy -- true"); (o.status == 125) != (want == "") {
+			t.Errorf("%s: asked for: %v", mode, o)
+		}
 	}
 }

@@ -35,16 +35,33 @@ func limit(p *plan.Plan, status string) (d record.Denial, ok bool) {
 	d = record.Denial{Kind: record.KindLimit}
 	switch status {
 	case record.StatusTimeout:
-		d.Layer, d.What, d.Reason, d.Remedy = "timeout", p.Limits.Timeout.String(), "the command was killed at its time limit", "--timeout "+(2*p.Limits.Timeout).String()
-		d.Declare = fmt.Sprintf("capabilities: {timeout_seconds: %d}", int64(2*p.Limits.Timeout/time.Second))
+		d.Layer, d.What, d.Reason, d.Remedy = "timeout", p.Limits.Timeout.String(), "the command was killed at its time limit", ""
+		if more, ok := doubled(p.Limits.Timeout, p.MostTime); ok {
+			d.Remedy, d.Declare = "--timeout "+more.String(), fmt.Sprintf("capabilities: {timeout_seconds: %d}", int64(more/time.Second))
+		} else {
+			d.Reason += "; " + plan.AtMost
+		}
 	case record.StatusOOM:
 		d.Layer, d.What, d.Reason = "cgroup", fmt.Sprintf("%d bytes", p.Limits.MemoryBytes), "the command was killed at its memory limit"
-		d.Remedy = fmt.Sprintf("--memory %dM", 2*p.Limits.MemoryBytes>>20)
-		d.Declare = fmt.Sprintf("capabilities: {memory_mb: %d}", 2*p.Limits.MemoryBytes>>20)
+		if more, ok := doubled(p.Limits.MemoryBytes, p.MostMemory); ok {
+			d.Remedy, d.Declare = fmt.Sprintf("--memory %dM", more>>20), fmt.Sprintf("capabilities: {memory_mb: %d}", more>>20)
+		} else {
+			d.Reason += "; " + plan.AtMost
+		}
 	default:
 		return d, false
 	}
 	return d, true
+}
+
+// doubled returns twice a limit, or what the ceiling allows at most. ok is false if that is no more
+// than the limit.
+func doubled[T ~int64](limit, most T) (more T, ok bool) {
+	more = 2 * limit
+	if most > 0 {
+		more = min(more, most)
+	}
+	return more, more > limit
 }
 
 // cut returns the denial for the output limit, which does not end a command: output beyond

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ func Patch(name, text string, add []Declared) (changed, diff string, ok bool) {
 	if text == "" {
 		lines = nil
 	}
-	inserted := map[int][]string{} // by the number of the line after them
+	inserted, removed := map[int][]string{}, map[int]bool{} // by the number of the line, or of the line after them
 	var keys []string
 	for _, d := range add {
 		if !slices.Contains(keys, d.Key) {
@@ -28,7 +29,9 @@ func Patch(name, text string, add []Declared) (changed, diff string, ok bool) {
 	section := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "sandbox:") })
 	if section < 0 {
 		inserted[len(lines)] = append(inserted[len(lines)], "sandbox:")
-	} else if rest := strings.TrimSpace(strings.TrimPrefix(lines[section], "sandbox:")); rest != "" && !strings.HasPrefix(rest, "#") {
+	} else if rest := strings.TrimSpace(strings.TrimPrefix(lines[section], "sandbox:")); rest == "{}" {
+		removed[section], inserted[section] = true, []string{"sandbox:"}
+	} else if rest != "" && !strings.HasPrefix(rest, "#") {
 		return "", "", false
 	}
 	for _, key := range keys {
@@ -42,17 +45,41 @@ func Patch(name, text string, add []Declared) (changed, diff string, ok bool) {
 				paths = append(paths, d.Path)
 			}
 		}
-		if !insert(lines, section, key, paths, inserted) {
+		if !insert(lines, section, key, paths, inserted, removed) {
 			return "", "", false
 		}
 	}
-	changed, diff = unified(name, lines, inserted, nil)
+	changed, diff = unified(name, lines, inserted, removed)
 	return changed, diff, true
 }
 
+// Flow returns entries as one line of YAML, for a person who adds them to a text that [Patch] does
+// not know.
+func Flow(add []Declared) string {
+	var keys []string
+	values := map[string][]string{}
+	for _, d := range add {
+		if values[d.Key] == nil {
+			keys = append(keys, d.Key)
+		}
+		if value := cmp.Or(d.Word, d.Path); !slices.Contains(values[d.Key], value) {
+			values[d.Key] = append(values[d.Key], value)
+		}
+	}
+	var members []string
+	for _, key := range keys {
+		list := strings.Join(values[key], ", ")
+		if !slices.ContainsFunc(add, func(d Declared) bool { return d.Key == key && d.Word != "" }) {
+			list = "[" + list + "]"
+		}
+		members = append(members, key+": "+list)
+	}
+	return "sandbox: {" + strings.Join(members, ", ") + "}"
+}
+
 // insert adds paths to the list of a key: as a new list, or as items of an existing list with one
-// item per line.
-func insert(lines []string, section int, key string, paths []string, inserted map[int][]string) bool {
+// item per line or with none.
+func insert(lines []string, section int, key string, paths []string, inserted map[int][]string, removed map[int]bool) bool {
 	at := -1
 	for i := section + 1; section >= 0 && i < len(lines) && (lines[i] == "" || strings.HasPrefix(lines[i], " ") || strings.HasPrefix(lines[i], "#")); i++ {
 		name, _, _ := strings.Cut(key, ":")
@@ -67,6 +94,11 @@ func insert(lines []string, section int, key string, paths []string, inserted ma
 	var items []string
 	where := section + 1
 	switch {
+	case at >= 0 && strings.TrimSpace(lines[at]) == key+": []":
+		where, removed[at] = at, true
+		indent = strings.Repeat(" ", len(lines[at])-len(strings.TrimLeft(lines[at], " ")))
+		items = []string{indent + key + ":"}
+		indent += "  "
 	case at >= 0 && strings.TrimSpace(lines[at]) != key+":":
 		return false // list on one line
 	case at >= 0:

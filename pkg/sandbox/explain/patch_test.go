@@ -1,10 +1,15 @@
 package explain
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"strconv"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"ethos/pkg/internal/probetest"
 )
@@ -22,6 +27,23 @@ func TestPatchOfAWord(t *testing.T) {
 	}
 }
 
+// TestFlow holds that what a person adds by hand is YAML, and means what the patch would.
+func TestFlow(t *testing.T) {
+	add := []Declared{{Key: "read_paths", Path: "~/a"}, {Key: "env_files", Word: "read"}, {Key: "read_paths", Path: strconv.Quote("c ], d: \"")}, {Key: "read_paths", Path: "~/a"}, {Key: "network_tools", Path: `{tool: t, allow_domains: ["a:1"]}`}}
+	once := append(add[:3:3], add[4])
+	patched, _, ok := Patch("repo_config.yaml", "", once)
+	if !ok || Flow(add) != Flow(once) {
+		t.Fatal("not patched, or not once")
+	}
+	var got, want any
+	if err := errors.Join(yaml.Unmarshal([]byte(Flow(add)), &got), yaml.Unmarshal([]byte(patched), &want)); err != nil {
+		t.Errorf("%v: %s", err, Flow(add))
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, and the patch %v", got, want)
+	}
+}
+
 // TestPatch holds that git applies a patch, and what then stands there.
 func TestPatch(t *testing.T) {
 	probetest.Need(t, "command:git")
@@ -30,9 +52,12 @@ func TestPatch(t *testing.T) {
 		"":                                       "sandbox:\n  read_paths:\n    - ~/a\n    - \"c d\"\n  read_write_paths:\n    - ../b\n",
 		"git:\n  x: 1\n":                         "git:\n  x: 1\nsandbox:\n  read_paths:\n    - ~/a\n    - \"c d\"\n  read_write_paths:\n    - ../b\n",
 		"sandbox: # mine\n    enforce: cgroup\n": "sandbox: # mine\n    read_paths:\n      - ~/a\n      - \"c d\"\n    read_write_paths:\n      - ../b\n    enforce: cgroup\n",
-		"sandbox:\n  read_paths:\n  - /opt\ngit: {}\n": "sandbox:\n  read_write_paths:\n    - ../b\n  read_paths:\n  - ~/a\n  - \"c d\"\n  - /opt\ngit: {}\n",
-		"sandbox: {}\n":                    "",
-		"sandbox:\n  read_paths: [/opt]\n": "",
+		"sandbox:\n  read_paths:\n  - /opt\ngit: {}\n":    "sandbox:\n  read_write_paths:\n    - ../b\n  read_paths:\n  - ~/a\n  - \"c d\"\n  - /opt\ngit: {}\n",
+		"sandbox: {}\ngit: {}\n":                          "sandbox:\n  read_paths:\n    - ~/a\n    - \"c d\"\n  read_write_paths:\n    - ../b\ngit: {}\n",
+		"sandbox:\n  enforce: cgroup\n  read_paths: []\n": "sandbox:\n  read_write_paths:\n    - ../b\n  enforce: cgroup\n  read_paths:\n    - ~/a\n    - \"c d\"\n",
+		"sandbox:\n  read_paths: [/opt]\n":                "",
+		"sandbox: {read_paths: [/opt]}\n":                 "",
+		"sandbox: {} # none\n":                            "",
 	} {
 		changed, diff, ok := Patch("repo_config.yaml", text, add)
 		if changed != want || ok != (want != "") {

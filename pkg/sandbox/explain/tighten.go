@@ -168,7 +168,7 @@ func (t *Tally) Patch(name string) (changed, diff string, ok bool) {
 	}
 	if len(read) > 0 {
 		section := slices.IndexFunc(t.lines, func(l string) bool { return strings.HasPrefix(l, "sandbox:") })
-		if !insert(t.lines, section, "read_paths", read, inserted) {
+		if !insert(t.lines, section, "read_paths", read, inserted, removed) {
 			return "", "", false
 		}
 	}

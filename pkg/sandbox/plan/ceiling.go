@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"ethos/pkg/capability"
 	"ethos/pkg/ceiling"
@@ -66,6 +67,27 @@ func (b *builder) bound(p *Plan) {
 	}
 	c := &b.ceiling.Capabilities
 	p.Ceiling, p.MostTime, p.Unpublished = b.ceiling.Digest, c.MostTime(), c.Has("network.mode") || c.Has("network.bind_ports")
+	p.MostMemory = c.MostMemory()
+}
+
+// AtMost is the hint where a limit is the highest that the ceiling allows.
+const AtMost = "the administrator of this machine allows no more (" + ceiling.Dir + "): have the command do less at once"
+
+// TimeHint says what a person does about a command that was killed at a time limit. most is the
+// highest that the ceiling allows, 0 for any.
+func TimeHint(limit, most time.Duration) string {
+	if most > 0 && limit >= most {
+		return AtMost
+	}
+	return "allow more time with --timeout"
+}
+
+// MemoryHint is TimeHint for memory.
+func MemoryHint(limit, most int64) string {
+	if most > 0 && limit >= most {
+		return AtMost
+	}
+	return "allow more memory with --memory"
 }
 
 // denials returns denies for the grants that lie in a path that the ceiling denies. Without

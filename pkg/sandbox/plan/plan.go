@@ -63,6 +63,7 @@ type Plan struct {
 	Descriptors    []int            `json:"descriptors,omitempty"` // in addition to 0, 1 and 2, sorted
 	Ceiling        string           `json:"ceiling,omitempty"`     // digest of the machine's ceiling
 	MostTime       time.Duration    `json:"-"`                     // the ceiling's limit for a command of a session; 0 is none
+	MostMemory     int64            `json:"-"`                     // the ceiling's limit, in bytes; 0 is none
 	Unpublished    bool             `json:"-"`                     // the ceiling forbids published ports
 	Notes          []Note           `json:"notes"`
 	Recovered      []record.Denial  `json:"-"` // what killed runs left behind
