@@ -11,6 +11,7 @@ var names = []Name{
 	{Path: ".gemini", Dir: true, Owner: "settings", Files: []string{"settings.json", ".env", "hooks/**", "extensions/**", "policies/**"}},
 	{Path: ".cursor", Dir: true, Owner: "settings", Files: []string{"hooks.json", "hooks/**", "mcp.json", "cli.json", "permissions.json", "sandbox.json", "worktrees.json"}},
 	{Path: ".github/hooks", Dir: true, Owner: "settings", Files: []string{"**"}},
+	{Path: ".github/copilot", Dir: true, Owner: "settings", Files: []string{"settings*.json"}},
 	{Path: ".opencode", Dir: true, Owner: "settings", Files: []string{"plugin/**", "plugins/**", "tool/**", "tools/**"}},
 	{Path: "opencode.json", Owner: "settings"},
 	{Path: "opencode.jsonc", Owner: "settings"},
@@ -101,6 +102,7 @@ var rules = []Rule{
 	{Class: "agent-settings", Pattern: ".gemini/hooks/**"},
 	{Class: "agent-settings", Pattern: ".gemini/policies/**"},
 	{Class: "agent-settings", Pattern: ".gemini/settings.json"},
+	{Class: "agent-settings", Pattern: ".github/copilot/settings*.json"},
 	{Class: "agent-settings", Pattern: ".github/hooks/**"},
 	{Class: "agent-settings", Pattern: ".idea/**"},
 	{Class: "agent-settings", Pattern: ".mcp.json"},
@@ -266,7 +268,7 @@ var rules = []Rule{
 }
 
 var lists = []List{
-	{Name: "agent_settings", Patterns: []string{"**/.agents/**", "**/.claude/hooks/**", "**/.claude/plugins/**", "**/.claude/settings*.json", "**/.codex/**", "**/.cursor/cli.json", "**/.cursor/hooks.json", "**/.cursor/hooks/**", "**/.cursor/mcp.json", "**/.cursor/permissions.json", "**/.cursor/sandbox.json", "**/.cursor/worktrees.json", "**/.gemini/.env", "**/.gemini/extensions/**", "**/.gemini/hooks/**", "**/.gemini/policies/**", "**/.gemini/settings.json", "**/.github/hooks/**", "**/.idea/**", "**/.mcp.json", "**/.opencode/plugin/**", "**/.opencode/plugins/**", "**/.opencode/tool/**", "**/.opencode/tools/**", "**/.vscode/launch.json", "**/.vscode/mcp.json", "**/.vscode/settings.json", "**/.vscode/tasks.json", "/etc/claude-code/**", "/etc/codex/**", "/etc/cursor/**", "/etc/gemini-cli/**", "~/.claude.json", "~/.config/opencode/**", "~/.copilot/**"}, Digest: "d05341881e55255a1454a254339149cdcf3aca46e0cd8629763f87f593655785"},
+	{Name: "agent_settings", Patterns: []string{"**/.agents/**", "**/.claude/hooks/**", "**/.claude/plugins/**", "**/.claude/settings*.json", "**/.codex/**", "**/.cursor/cli.json", "**/.cursor/hooks.json", "**/.cursor/hooks/**", "**/.cursor/mcp.json", "**/.cursor/permissions.json", "**/.cursor/sandbox.json", "**/.cursor/worktrees.json", "**/.gemini/.env", "**/.gemini/extensions/**", "**/.gemini/hooks/**", "**/.gemini/policies/**", "**/.gemini/settings.json", "**/.github/copilot/settings*.json", "**/.github/hooks/**", "**/.idea/**", "**/.mcp.json", "**/.opencode/plugin/**", "**/.opencode/plugins/**", "**/.opencode/tool/**", "**/.opencode/tools/**", "**/.vscode/launch.json", "**/.vscode/mcp.json", "**/.vscode/settings.json", "**/.vscode/tasks.json", "/etc/claude-code/**", "/etc/codex/**", "/etc/cursor/**", "/etc/gemini-cli/**", "~/.claude.json", "~/.config/opencode/**", "~/.copilot/**"}, Digest: "a9a413907a0a5503fcc80fdfcf08081469690d43a3a06d662f3ce8fe0a70b507"},
 	{Name: "credential_files", Patterns: []string{"/**/.aws/credentials", "/**/.docker/config.json", "/**/.git-credentials", "/**/.kube/config", "/**/.netrc", "/**/.ssh/*.pem", "/**/.ssh/id_dsa", "/**/.ssh/id_ecdsa", "/**/.ssh/id_ed25519", "/**/.ssh/id_rsa", "~/.aws/credentials", "~/.docker/config.json", "~/.git-credentials", "~/.kube/config", "~/.netrc", "~/.ssh/*.pem", "~/.ssh/id_dsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ed25519", "~/.ssh/id_rsa"}, Digest: "535588f10e7fd0c16c73fad58c31c038589563d57ee23cfe8c9f7ec01af22967"},
 	{Name: "credentials", Patterns: []string{"~/.aws/**", "~/.azure/**", "~/.bash_history", "~/.cargo/credentials", "~/.cargo/credentials.toml", "~/.claude/.credentials.json", "~/.codex/auth.json", "~/.config/BraveSoftware/**", "~/.config/chromium/**", "~/.config/containers/auth.json", "~/.config/gcloud/**", "~/.config/gh/**", "~/.config/git/credentials", "~/.config/github-copilot/**", "~/.config/glab-cli/**", "~/.config/google-chrome/**", "~/.config/hub", "~/.config/op/**", "~/.config/rclone/**", "~/.config/sops/**", "~/.docker/config.json", "~/.gcloud/**", "~/.gem/credentials", "~/.gemini/oauth_creds.json", "~/.git-credentials", "~/.gnupg/**", "~/.kube/**", "~/.local/share/keyrings/**", "~/.local/share/opencode/auth.json", "~/.m2/settings.xml", "~/.mozilla/**", "~/.my.cnf", "~/.netrc", "~/.npmrc", "~/.password-store/**", "~/.pgpass", "~/.pypirc", "~/.python_history", "~/.ssh/**", "~/.terraform.d/**", "~/.terraformrc", "~/.vault-token", "~/.yarnrc.yml", "~/.zsh_history", "~/Library/Keychains/**"}, Digest: "f4b2c3e1f28b03963d2a595a3695f3b6b6b369a474bcaf9136991cbf04bd2934"},
 	{Name: "ethos", Patterns: []string{"**/.coding-ethos/**", "coding_ethos.yml", "repo_config.yaml"}, Digest: "7a5485f4fdf390f50212400d1693b269ae9a6d13fba1312a534f5fcf2ed62da1"},
