@@ -267,7 +267,7 @@ func TestPoliciesWithoutRecords(t *testing.T) {
 func answeredTo(t *testing.T, dialect, event string) (cli.Status, string, string) {
 	t.Helper()
 	workspace := t.TempDir()
-	input := []byte{}
+	var input []byte
 	e, err := hook.Decode(dialect, []byte(event), workspace)
 	if fault := (*record.BadLine)(nil); errors.As(err, &fault) {
 		input = fault.Line("facts", 1, time.Now()).AppendTo(nil)
