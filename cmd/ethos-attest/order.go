@@ -9,7 +9,6 @@ import (
 	"ethos/pkg/proof"
 )
 
-// start carries out the order.
 func start(ctx context.Context, sys *cli.System, args []string) cli.Status {
 	err := obey(ctx, sys, args)
 	var fault *cli.Error

@@ -55,7 +55,6 @@ func sign(ctx context.Context, sys *cli.System, order proof.AttestOrder) error {
 	return err
 }
 
-// signer returns the signer for the key in a file.
 func signer(ctx context.Context, name string, bySSH bool) (attest.Signer, error) {
 	if bySSH {
 		key, err := attest.SSH(ctx, name)

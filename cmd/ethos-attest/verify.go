@@ -59,7 +59,6 @@ func verify(ctx context.Context, sys *cli.System, order proof.VerifyOrder) error
 	return nil
 }
 
-// verifier returns the verifier for the allowed signers.
 func verifier(order proof.VerifyOrder) (attest.Verifier, error) {
 	if order.SSH {
 		if _, err := read(order.Key, maxKey); err != nil {

@@ -95,7 +95,6 @@ func (t *truster) page(f candidate, last trust.Entry) string {
 // maxShown limits the lines of a script that are shown.
 const maxShown = 60
 
-// scriptPage shows a script and its origin.
 func scriptPage(f candidate, last trust.Entry) string {
 	var b strings.Builder
 	if last.Digest != "" {

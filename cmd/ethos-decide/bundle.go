@@ -43,7 +43,6 @@ func (*bundleCreateCmd) Help() string {
 the same tar. The files must be valid and the examples in the policies must hold. Status 3: a file or an example is wrong, or the key cannot be used.`
 }
 
-// Run implements the command.
 func (c *bundleCreateCmd) Run(ctx context.Context, sys *cli.System) error {
 	files, err := ceiling.ReadFrom(c.Dir)
 	var b *ceiling.Bundle
@@ -77,7 +76,6 @@ func (*bundleVerifyCmd) Help() string {
 	return `Changes nothing. Status 1: none of the keys signed it, or it was changed; 3: its content is not valid for this version of ethos.`
 }
 
-// Run implements the command.
 func (c *bundleVerifyCmd) Run(ctx context.Context, sys *cli.System) error {
 	keys, err := trustedKeys(c.Key)
 	if err != nil {
@@ -105,7 +103,6 @@ once, and the old ones are kept in /etc/ethos.previous. Installing a bundle agai
 Status 1: no trusted key signed it, it is older, or it would replace something else; 3: its content is not valid, or there are no keys.`
 }
 
-// Run implements the command.
 func (c *bundleInstallCmd) Run(ctx context.Context, sys *cli.System) error {
 	keys, err := trustedKeys("")
 	if err != nil {
@@ -147,7 +144,6 @@ func trustedKeys(file string) (string, error) {
 	return string(text), nil
 }
 
-// verified returns a bundle that one of the keys signed, and its ceiling.
 func verified(ctx context.Context, sys *cli.System, keys, name string) (*ceiling.Bundle, *ceiling.Ceiling, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -26,7 +26,6 @@ must be recorded; policy.d/*.yml are policies that no other file weakens and no 
 Status 3: a file there cannot be read, or others than root can write it. Then nothing runs.`
 }
 
-// Run implements the command.
 func (c *ceilingCmd) Run(_ context.Context, sys *cli.System) error {
 	limit, files, err := policyFlags{}.library(sys).Ceiling()
 	if err != nil {

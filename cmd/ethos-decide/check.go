@@ -23,7 +23,6 @@ type checkCmd struct {
 	File     []string `arg:"" optional:"" type:"path" name:"file|dir" help:"Policy files. Default: the shipped packs and coding_ethos.yml of the work space."`
 }
 
-// Run implements the command.
 func (c *checkCmd) Run(ctx context.Context, sys *cli.System) error {
 	if len(c.File) == 0 {
 		tellAllPutAside(ctx, sys)

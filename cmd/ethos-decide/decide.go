@@ -28,7 +28,6 @@ type decideCmd struct {
 	handed  handed                   // by the program that decides without CEL
 }
 
-// Run implements the command.
 func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err := c.Confine.Check("--confine", confineAsk, confineAllow, confineNo); err != nil {
 		return err

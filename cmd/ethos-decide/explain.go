@@ -23,7 +23,6 @@ type explainCmd struct {
 	MaxLine int      `default:"1048576" placeholder:"BYTES" help:"Longest line to read, in bytes."`
 }
 
-// Run implements the command.
 func (c *explainCmd) Run(ctx context.Context, sys *cli.System) error {
 	d, err := (&decideCmd{policyFlags: c.policyFlags, Mode: c.Mode}).decider(sys)
 	if err != nil {

@@ -67,7 +67,6 @@ func withHint(err error) string {
 	return err.Error()
 }
 
-// input returns what is left of standard input.
 func (h handed) input(stdin io.Reader) io.Reader {
 	if h.Unread == 0 {
 		return stdin

@@ -54,7 +54,6 @@ func (c *decideCmd) ownPolicies() bool {
 // decideWhole becomes ethos-cel before anything is read.
 type decideWhole struct{ handed }
 
-// Run implements cli.Command.
 func (w *decideWhole) Run(ctx context.Context, sys *cli.System) error {
 	return w.become(ctx, sys)
 }

@@ -47,7 +47,6 @@ Installing again changes nothing, or replaces an old form of the hook. A file th
 Status 1: the person said no; 2: there is no terminal to ask on, and no --yes; 3: the settings cannot be read or edited.`
 }
 
-// Run implements the command.
 func (c *hookInstallCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err := c.Confine.Check("--confine", confineAsk, confineAllow); err != nil {
 		return err
@@ -99,7 +98,6 @@ func (c *hookInstallCmd) tell(sys *cli.System, a setup.Agent, o setup.Options, v
 
 type hookRemoveCmd struct{ placeFlags }
 
-// Run implements the command.
 func (c *hookRemoveCmd) Run(ctx context.Context, sys *cli.System) error {
 	place, err := c.place(sys)
 	if err != nil {

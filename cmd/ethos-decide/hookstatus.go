@@ -28,7 +28,6 @@ A hook is known to guard only if it is one that hook install writes. If one was 
 Status 1: an agent that is installed, or was named, is not guarded, or the settings of an agent cannot be read, or a hook in them is not known to guard.`
 }
 
-// Run implements the command.
 func (c *hookStatusCmd) Run(_ context.Context, sys *cli.System) error {
 	for _, name := range c.Agent {
 		if !slices.Contains(agent.Names(), name) {

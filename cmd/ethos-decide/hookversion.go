@@ -21,7 +21,6 @@ import (
 	"ethos/pkg/timerslack"
 )
 
-// lookPath returns the path of a program on the caller's PATH.
 func lookPath(sys *cli.System, name string) (string, error) {
 	for _, dir := range filepath.SplitList(sys.Getenv("PATH")) {
 		path := filepath.Join(dir, name)

@@ -138,7 +138,6 @@ func inTime(sys *cli.System, e *ceiling.Export, dir string) (bool, error) {
 // write the store. Its actions are in the record of its own run.
 var errInside = errors.New("the hook runs inside a boundary and cannot write the store")
 
-// storeOf returns the store of a workspace.
 func storeOf(sys *cli.System, workspace string) (string, error) {
 	if trust.Inside() {
 		return "", errInside

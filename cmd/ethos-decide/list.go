@@ -36,7 +36,6 @@ type listed struct {
 	Line      int      `json:"line"`
 }
 
-// Run implements the command.
 func (c *listCmd) Run(_ context.Context, sys *cli.System) error {
 	l := c.library(sys)
 	set, err := l.Set(sys.Dir)

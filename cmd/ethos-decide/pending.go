@@ -29,7 +29,6 @@ func (*pendingCmd) Help() string {
 session, what was to run, and the policies that stopped it. ethos-decide approve lets one of them pass, unless the list says that no approval exists for it.`
 }
 
-// Run implements the command.
 func (c *pendingCmd) Run(_ context.Context, sys *cli.System) error {
 	list, err := trust.New(sys.Getenv).Refused(sys.Now())
 	if err != nil {
@@ -129,7 +128,6 @@ cannot be allowed this way; declare it in repo_config.yaml.
 Status 1: the call was not approved, or no approval exists for it; 2: there is no terminal to ask on.`
 }
 
-// Run implements the command.
 func (c *approveCmd) Run(_ context.Context, sys *cli.System) error {
 	if trust.Inside() {
 		return cli.Errorf(cli.NegativeStatus, "a person must run it outside of ethos-sandbox", "approve: a confined command cannot approve anything")
@@ -222,7 +220,6 @@ func (c *approveCmd) approval(r *trust.Refused) (a trust.Approval, err error) {
 	return trust.Approval{ID: r.ID, Call: r.Call, Session: c.Session, Policies: r.Policies, Grants: r.Grants, By: whoApproves(), For: lasts}, nil
 }
 
-// whoApproves returns the user and the terminal.
 func whoApproves() string {
 	uid := strconv.Itoa(os.Getuid())
 	by := "uid " + uid

@@ -20,7 +20,6 @@ func (f policyFlags) options() decide.Options {
 	return decide.Options{Policies: f.Policy, Packs: f.Pack, Bounds: f.bounds, Version: cli.Version}
 }
 
-// library returns the policies that the flags select.
 func (f policyFlags) library(sys *cli.System) *decide.Library {
 	return decide.NewLibrary(f.options(), trust.New(sys.Getenv))
 }

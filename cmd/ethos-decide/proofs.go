@@ -21,14 +21,12 @@ type proofsCmd struct {
 	JSON bool `help:"Print JSON, as ethos-trace prove reads it."`
 }
 
-// Help implements kong.HelpProvider.
 func (*proofsCmd) Help() string {
 	return `Lists the commands for which ethos-trace prove wants a run that passed, with the files that need them. They come from coding_ethos.yml and from the version of it that a
 person last trusted. A change of the file can add commands; it removes none until a person trusts it. If the file was deleted, ethos-decide trust --revoke coding_ethos.yml
 drops its proofs.`
 }
 
-// Run implements the command.
 func (c *proofsCmd) Run(_ context.Context, sys *cli.System) error {
 	d, err := facts.New(facts.Options{})
 	if err != nil {

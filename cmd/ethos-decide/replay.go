@@ -30,7 +30,6 @@ type replayCmd struct {
 // replayed counts how recorded decisions changed.
 type replayed struct{ same, looser, stricter, other, undecided, bad int }
 
-// Run implements the command.
 func (c *replayCmd) Run(ctx context.Context, sys *cli.System) error {
 	d, err := (&decideCmd{policyFlags: c.policyFlags, Mode: c.Mode}).decider(sys)
 	if err != nil {

@@ -203,7 +203,6 @@ func (c *decideCmd) outside(d *decide.Decider, answer *hook.Verdict) {
 	}
 }
 
-// firstFault returns the message of the first error line.
 func firstFault(lines []byte) string {
 	r := record.NewReader(bytes.NewReader(lines), 0)
 	for {

@@ -12,7 +12,6 @@ import (
 // serveCmd does what the plain form does, for callers of ethos-decide.
 type serveCmd struct{}
 
-// Run implements the command.
 func (*serveCmd) Run(ctx context.Context, sys *cli.System) error {
 	return cmdserver.Command(ctx, sys, "ethos-decide", program)
 }

@@ -44,7 +44,6 @@ Status 1: a file was not accepted, or has another digest; 2: there is no termina
 4: what was trusted cannot be read or stored.`
 }
 
-// Run implements the command.
 func (c *trustCmd) Run(ctx context.Context, sys *cli.System) error {
 	if trust.Inside() {
 		return cli.Errorf(cli.NegativeStatus, "a person must run it outside of ethos-sandbox", "trust: a confined command cannot trust anything")
@@ -99,7 +98,6 @@ type candidate struct {
 	kind         string
 }
 
-// trust processes the files.
 func (t *truster) trust() error {
 	files, err := t.files()
 	if err != nil {

@@ -36,7 +36,6 @@ type deriveCmd struct {
 	Argv    cli.Argv `arg:"" optional:"" passthrough:"" help:"One exec action, after --."`
 }
 
-// Run implements the command.
 func (c *deriveCmd) Run(ctx context.Context, sys *cli.System) error {
 	if err := c.check(); err != nil {
 		return err
@@ -101,7 +100,6 @@ func (c *deriveCmd) behindDashes() bool {
 	return start > 0 && c.line[start-1] == "--"
 }
 
-// writer returns the writer for the options.
 func (c *deriveCmd) writer(sys *cli.System) (*writer, error) {
 	mode, err := record.ModeGiven(c.Mode, sys.Getenv)
 	if err != nil {

@@ -116,7 +116,6 @@ func (w *writer) read(in *record.Reader, analysts int, queue chan<- *script, sto
 	}
 }
 
-// next reads a line.
 func (w *writer) next(in *record.Reader) *script {
 	text, err := in.NextText()
 	s := &script{line: in.LineNumber()}

@@ -10,7 +10,6 @@ import (
 // serveCmd does what the program does, for its callers.
 type serveCmd struct{}
 
-// Run implements the command.
 func (*serveCmd) Run(ctx context.Context, sys *cli.System) error {
 	return cmdserver.Command(ctx, sys, "ethos-facts", program)
 }

@@ -11,7 +11,6 @@ import (
 	"ethos/pkg/record"
 )
 
-// events describes an agent's events.
 func (w *writer) events(ctx context.Context, dialect string) error {
 	w.sys.Waits("hook events", "an agent writes them to its hook: ethos-facts --from "+dialect+" < EVENT")
 	in := hook.NewDocuments(record.Interruptible(ctx, w.sys.Stdin))

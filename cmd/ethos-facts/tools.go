@@ -28,7 +28,6 @@ type toolLine struct {
 	Forms       []string `json:"forms"`
 }
 
-// Run implements the command.
 func (c *toolsCmd) Run(sys *cli.System) error {
 	config, err := c.config(sys)
 	if err != nil {

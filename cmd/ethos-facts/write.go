@@ -153,7 +153,6 @@ type internal struct{ value any }
 
 func (i internal) Error() string { return fmt.Sprintf("internal error: %v", i.value) }
 
-// fault writes an error line.
 func (w *writer) fault(b *record.BadLine, hint string) error {
 	w.bad++
 	if w.first == nil {

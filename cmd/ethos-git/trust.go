@@ -9,7 +9,6 @@ import (
 
 type trustCmd struct{}
 
-// Run implements the command.
 func (*trustCmd) Run(_ context.Context, sys *cli.System) error {
 	if trust.Inside() {
 		return cli.Errorf(cli.Refused, "a person must run it outside of ethos-sandbox", "trust: a confined command cannot trust anything")

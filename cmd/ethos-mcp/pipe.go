@@ -78,7 +78,6 @@ func (p *pipe) ask(ctx context.Context, input []byte, program string, args ...st
 	return out.Bytes(), nil
 }
 
-// decided returns the decided record for a request.
 func (p *pipe) decided(ctx context.Context, a asked) (line []byte, err error) {
 	if line, err = p.call(a); err == nil {
 		line, err = p.ask(ctx, line, "ethos-facts", "--from", "mcp")
@@ -114,7 +113,6 @@ func (p *pipe) decide(ctx context.Context, _ *mcp.CallToolRequest, a asked) (*mc
 	return nil, v, nil
 }
 
-// text returns an answer in prose.
 func text(out []byte, err error) (*mcp.CallToolResult, any, error) {
 	if err != nil {
 		return nil, nil, err
@@ -226,7 +224,6 @@ func (p *pipe) evidence(ctx context.Context, e *ended) {
 	}
 }
 
-// end ends the boundary of this connection.
 func (p *pipe) end() {
 	if !p.started {
 		return

@@ -45,7 +45,6 @@ func export(ctx context.Context, sys *cli.System, args []string) cli.Status {
 	return ended(ctx, sys, e, e.Export(ctx, s))
 }
 
-// stores lists the stores that there are now.
 func stores(sys *cli.System, order trace.ExportOrder) ([]string, error) {
 	list, err := trace.Stores(sys.Getenv, order.Workspace)
 	if _, missing := os.Stat(order.Store); missing == nil && !slices.Contains(list, order.Store) {
@@ -61,7 +60,6 @@ func signals(only string) []otlp.Signal {
 	return []otlp.Signal{otlp.Signal(only)}
 }
 
-// ended reports what was sent and what was not.
 func ended(ctx context.Context, sys *cli.System, e *otlp.Exporter, err error) cli.Status {
 	summary := fmt.Sprintf("sent %d to %s", e.Sent, strings.Join(e.Config.Places(), " and "))
 	if e.Refused > 0 {

@@ -49,7 +49,6 @@ type cachePruneCmd struct {
 	DryRun    bool   `help:"Show what would be removed; remove nothing."`
 }
 
-// Run removes them.
 func (c *cachePruneCmd) Run(_ context.Context, sys *cli.System) error {
 	before, keep := time.Time{}, int64(math.MaxInt64)
 	if c.OlderThan == "" && c.MaxSize == "" {

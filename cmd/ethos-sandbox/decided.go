@@ -113,7 +113,6 @@ func (j *judges) start() (err error) {
 	return errors.Join(err, read.Close(), write.Close())
 }
 
-// close ends the programs.
 func (j *judges) close() {
 	if j.in == nil {
 		return
@@ -357,7 +356,6 @@ func (j *judges) pump(to io.Writer, from io.Reader) error {
 	}
 }
 
-// tell reports a refusal.
 func (j *judges) tell(fault error) {
 	hint := ""
 	if e := (*cli.Error)(nil); errors.As(fault, &e) {

@@ -64,7 +64,6 @@ func refusal(code, hint, format string, args ...any) *sandbox.Refusal {
 	return &sandbox.Refusal{Code: code, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// message returns the message of the strictest match.
 func message(d record.Decision, otherwise string) string {
 	switch {
 	case len(d.Matches) > 0:

@@ -103,7 +103,6 @@ func gits(path string, self gitguard.Identity, workspace string) []string {
 	return found
 }
 
-// dirs returns a PATH with the directories of files.
 func dirs(files []string) string {
 	list := make([]string, len(files))
 	for i, f := range files {

@@ -97,7 +97,6 @@ func (c *planCmd) print(sys *cli.System, plan *sandbox.Plan) error {
 	return sys.Print(plan.Text())
 }
 
-// specOf makes the spec for an action line.
 func specOf(line *record.Line, environ []string) (sandbox.Spec, error) {
 	var action record.Action
 	if err := line.Decode("action", &action); err != nil {

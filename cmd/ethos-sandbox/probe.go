@@ -39,5 +39,4 @@ type insideCmd struct {
 	Mission string `arg:""`
 }
 
-// Run makes the attempts of the mission.
 func (c *insideCmd) Run(sys *cli.System) error { return probe.Inside(c.Mission, sys.Stdout) }

@@ -94,7 +94,6 @@ func (c *runCmd) Run(ctx context.Context, sys *cli.System) error {
 	return runSpec(ctx, sys, spec, &c.evidenceFlags, &c.viewFlags, &c.callerFlags)
 }
 
-// specNow makes the spec for the flags.
 func specNow(sys *cli.System, b *boundary.Flags, argv []string) (sandbox.Spec, error) {
 	if len(argv) == 0 {
 		return sandbox.Spec{}, cli.Errorf(cli.Refused, "write the command after --: ethos-sandbox run -- ls", "no command was given")
@@ -192,7 +191,6 @@ func (e *evidenceFlags) refusal(ctx context.Context, err error) error {
 	return err
 }
 
-// catch redirects the signals for a command to a channel.
 func catch() <-chan os.Signal {
 	caught := make(chan os.Signal, 16)
 	signals.Notify(caught, sandbox.Forwarded()...)

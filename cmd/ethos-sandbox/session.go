@@ -133,7 +133,6 @@ type sessionShowCmd struct {
 	Name string `arg:"" help:"The session."`
 }
 
-// Run shows one session.
 func (c *sessionShowCmd) Run(_ context.Context, sys *cli.System) error {
 	client, err := dialNamed(sys, c.Name)
 	if err != nil {
@@ -185,7 +184,6 @@ type sessionLogsCmd struct {
 	Name string `arg:"" help:"The session."`
 }
 
-// Run shows the logs of one session.
 func (c *sessionLogsCmd) Run(_ context.Context, sys *cli.System) error {
 	client, err := dialNamed(sys, c.Name)
 	if err != nil {
@@ -273,7 +271,6 @@ func endedBefore(registry *session.Registry, name string) string {
 	return "it ended at " + at.Format(time.DateTime) + ": " + because(why)
 }
 
-// running returns a hint with the running sessions.
 func running(sys *cli.System) string {
 	names, err := session.Open(sys.Getenv).Names()
 	if err != nil || len(names) == 0 {

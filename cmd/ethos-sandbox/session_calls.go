@@ -45,7 +45,6 @@ func (c *callServers) take() {
 	}
 }
 
-// end ends the servers.
 func (c *callServers) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -70,7 +70,6 @@ func (c *sessionEndCmd) endOfAgent(sys *cli.System) error {
 	return endSessions(sys, func(name string) bool { return hook.OwnSession(&event.Actor, name) })
 }
 
-// endSessions ends the running sessions that ends selects.
 func endSessions(sys *cli.System, ends func(name string) bool) error {
 	registry := session.Open(sys.Getenv)
 	names, err := registry.Names()

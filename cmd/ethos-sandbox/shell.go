@@ -28,10 +28,8 @@ type shellCmd struct {
 	Args      cli.Argv `arg:"" optional:"" passthrough:"" name:"args" help:"$0 and the arguments of the script."`
 }
 
-// Kind says that the status is that of the shell.
 func (*shellCmd) Kind() cli.Kind { return cli.Runner }
 
-// Run runs the shell with this process's own streams.
 func (c *shellCmd) Run(ctx context.Context, sys *cli.System) error {
 	given := c.Flags
 	if c.Profile == "" {

@@ -46,7 +46,6 @@ func (f *viewFlags) alone() error {
 	return cli.Errorf(cli.Refused, "use session start --view copy-on-write: the view is thrown away when the session ends", "--mode, --keep and --transaction cannot be used with --session, because its commands share one boundary")
 }
 
-// check refuses flags that contradict each other.
 func (f *viewFlags) check() error {
 	if err := f.Transaction.Check("--transaction", answerKeep, answerDrop); err != nil {
 		if fault := (*cli.Error)(nil); errors.As(err, &fault) {
@@ -178,7 +177,6 @@ func (f *viewFlags) conclude(ctx context.Context, sys *cli.System, v *view.View,
 	return v.Close()
 }
 
-// counted returns a number of things.
 func counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -57,7 +57,6 @@ func (b becoming) Kind() cli.Kind {
 	return cli.Filter
 }
 
-// Run implements cli.Command.
 func (b becoming) Run(ctx context.Context, sys *cli.System) error { return become(ctx, sys, b.Kind()) }
 
 // handOver lets the program become ethos-egress if the boundary of a spec needs it. Nothing may have

@@ -207,7 +207,6 @@ type workerProcess struct {
 	err               error
 }
 
-// startWorker starts the confined process.
 func startWorker(ctx context.Context, sys *cli.System, at place) (*workerProcess, error) {
 	stderr, ok := sys.Stderr.(*os.File)
 	if !ok {

@@ -52,7 +52,6 @@ func namedInUTF8(what string, dirs ...string) error {
 	return nil
 }
 
-// openWorkspace opens a workspace by its name.
 func openWorkspace(sys *cli.System, name string) (*view.View, error) {
 	if err := checkWorkspaceName(name); err != nil {
 		return nil, err
@@ -147,7 +146,6 @@ type listed struct {
 	Dir     string   `json:"dir,omitempty"`    // its directory
 }
 
-// Run lists the workspaces with the number of changes.
 func (c *workspaceListCmd) Run(ctx context.Context, sys *cli.System) error {
 	names, err := statedir.List(sys.Getenv, view.Folder)
 	if err != nil {
@@ -204,7 +202,6 @@ type workspaceRunCmd struct {
 // Kind says that the status is that of the command.
 func (*workspaceRunCmd) Kind() cli.Kind { return cli.Runner }
 
-// Run runs the command in the view.
 func (c *workspaceRunCmd) Run(ctx context.Context, sys *cli.System) error {
 	words, err := behindDashes(c.Argv, cli.Refused)
 	if err != nil {
@@ -244,7 +241,6 @@ type workspaceDiffCmd struct {
 	Paths []string `arg:"" optional:"" name:"paths" help:"Only changes at or below these paths."`
 }
 
-// Run shows the changes.
 func (c *workspaceDiffCmd) Run(ctx context.Context, sys *cli.System) error {
 	if there, err := isClone(sys, c.Name); err != nil || there {
 		return errors.Join(err, c.ofClone(ctx, sys))
@@ -330,7 +326,6 @@ type workspaceRemoveCmd struct {
 	Name  string `arg:"" name:"name" help:"The work space."`
 }
 
-// Run removes a workspace.
 func (c *workspaceRemoveCmd) Run(ctx context.Context, sys *cli.System) error {
 	if there, err := isClone(sys, c.Name); err != nil || there {
 		return errors.Join(err, c.ofClone(sys))

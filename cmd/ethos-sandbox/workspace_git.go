@@ -105,7 +105,6 @@ git switch -q --no-track -c "$BRANCH" "$BASE"`
 	return errors.Join(sys.Printf("%s\n", made.Dir), made.Close())
 }
 
-// source returns the source of a clone with these flags.
 func (c *workspaceCreateCmd) source(sys *cli.System) (from clone.Source, repo *gitrepo.Repository, err error) {
 	from = clone.Source{Name: c.Name, Branch: cmp.Or(c.Branch, c.Name)}
 	if err := checkBranch(from.Branch); err != nil {

@@ -179,7 +179,6 @@ func (c *workspaceMergeCmd) byHand(made *clone.Clone) string {
 	return nothing + "ethos-sandbox workspace merge --fetch " + c.Name + " copies only the branch; merge it yourself with git merge " + made.Branch
 }
 
-// failed returns the error for the script's exit status.
 func (c *workspaceMergeCmd) failed(made *clone.Clone, status int, said string) error {
 	switch origin := printable.Line(made.Origin); status {
 	case statusPack:
@@ -241,7 +240,6 @@ func (c *workspaceMergeCmd) overwritten(made *clone.Clone, changes []view.Change
 		"branch %s would overwrite or remove files of yours that are not committed: %s%s", made.Branch, strings.Join(lost, ", "), more)
 }
 
-// within reports whether a path is a directory or below it.
 func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
 // cannot returns the error for changes that must not be applied.

@@ -26,7 +26,6 @@ type attestCmd struct {
 	Rev      string   `arg:"" name:"rev" help:"HEAD, a branch, a tag or a commit."`
 }
 
-// Help implements kong.HelpProvider.
 func (*attestCmd) Help() string {
 	return `Writes what prove finds on a commit, with the records of the runs but without their output, as an in-toto statement in a DSSE envelope. ethos-trace verify --commit
 checks it on another machine.

@@ -93,7 +93,6 @@ func (f storeFlag) nothingYet(sys *cli.System, err error) bool {
 	return true
 }
 
-// open opens the store for reading.
 func (f storeFlag) open(sys *cli.System) (*trace.Store, error) {
 	s, err := trace.OpenExisting(f.dir(sys))
 	if err != nil {

@@ -173,7 +173,6 @@ func entryOf(text []byte) (*trace.Entry, error) {
 	return e, err
 }
 
-// write writes a line of the list.
 func (c *lsCmd) write(out *bufio.Writer, text []byte, table *report.Table) {
 	if c.JSON {
 		out.Write(text)

@@ -32,7 +32,6 @@ type proveCmd struct {
 	session  *proof.Session // of an agent, for the end of its turn
 }
 
-// Help implements kong.HelpProvider.
 func (*proveCmd) Help() string {
 	return `Status 0 if the store has, for each command, a run that passed on exactly this content, in a boundary of its own whose controls were in force, while nothing in
 the work space was written. The last run on the content counts. ethos-sandbox --tree records a run's content; it is always recorded for commands that
@@ -117,7 +116,6 @@ func checkControls(names []string) error {
 	return nil
 }
 
-// root returns the workspace.
 func (c *proveCmd) root(sys *cli.System) string {
 	if c.session != nil {
 		return c.session.Workspace
@@ -125,7 +123,6 @@ func (c *proveCmd) root(sys *cli.System) string {
 	return trace.WorkTree(sys.Dir)
 }
 
-// want returns what has to be proven; files returns the content.
 func (c *proveCmd) want(ctx context.Context, sys *cli.System, space string) (w proof.Want, files func() (map[string]string, error), out proof.Answer, err error) {
 	w = proof.Want{Workspace: space, Now: sys.Now(), Controls: c.Control, Variables: c.AllowEnv}
 	if len(w.Controls) == 0 {
@@ -241,13 +238,11 @@ func (c *proveCmd) print(sys *cli.System, out proof.Answer) error {
 	return c.list(out, func(text string) error { return sys.Printf("%s\n", text) })
 }
 
-// tell reports on standard error what is missing.
 func (c *proveCmd) tell(sys *cli.System, out proof.Answer) error {
 	defer c.advise(sys, out)
 	return c.list(out, func(text string) error { sys.Warn(text, ""); return nil })
 }
 
-// list writes a line for each need.
 func (c *proveCmd) list(out proof.Answer, write func(text string) error) error {
 	for _, v := range out.Needs {
 		if err := write(v.Text()); err != nil {

@@ -76,7 +76,6 @@ func collectLess(sys *cli.System) {
 	}
 }
 
-// pipe sets up the processing of each line.
 func (c *reportCmd) pipe(sys *cli.System) (*pipe, error) {
 	p := &pipe{sys: sys, keepSecrets: c.NoRedact, running: map[string]bool{}}
 	p.stores = &stores{sys: sys, keepSecrets: c.NoRedact, off: c.NoStore || len(c.Files) > 0 && c.Store == ""}
@@ -123,7 +122,6 @@ func (c *reportCmd) baseline(sys *cli.System) (*sarif.Baseline, error) {
 	return old, nil
 }
 
-// read processes all input.
 func (c *reportCmd) read(ctx context.Context, sys *cli.System, p *pipe) error {
 	if len(c.Files) == 0 {
 		sys.Waits("records", "ethos-facts -- COMMAND | ethos-decide | ethos-sandbox | ethos-trace, or ethos-trace ls for what is stored")

@@ -59,7 +59,6 @@ func (c *proveCmd) rules(ctx context.Context, sys *cli.System, space string) (ru
 	return rules, base, nil
 }
 
-// unneeded says since when.
 func (c *proveCmd) unneeded() string {
 	switch {
 	case c.Since != "":

@@ -19,7 +19,6 @@ type showCmd struct {
 	JSON bool   `name:"json" help:"Print the stored line unchanged."`
 }
 
-// Run shows one record.
 func (c *showCmd) Run(ctx context.Context, sys *cli.System) error {
 	s, err := c.open(sys)
 	if err != nil {

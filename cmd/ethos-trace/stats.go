@@ -20,7 +20,6 @@ type statsCmd struct {
 	JSON  bool     `name:"json" help:"As JSON."`
 }
 
-// Run computes statistics of the store.
 func (c *statsCmd) Run(ctx context.Context, sys *cli.System) error {
 	collectLess(sys)
 	counter := trace.NewCounter(tooloutput.Fill)

@@ -96,7 +96,6 @@ func (s *stores) repaired(store *trace.Store, known int) {
 	}
 }
 
-// store returns an open store.
 func (s *stores) store(dir, space string) (*trace.Store, error) {
 	i := slices.IndexFunc(s.open, func(o *trace.Store) bool { return o.Dir() == dir })
 	if i >= 0 {

@@ -23,7 +23,6 @@ type unseen struct {
 // maxOthers limits the names that are kept in order to propose one.
 const maxOthers = 4096
 
-// asksFor returns the names that the flags ask for.
 func (c *lsCmd) asksFor() (list []*unseen) {
 	for _, u := range []unseen{
 		{flag: "--agent", word: c.Agent, known: agent.Names(), of: func(e *trace.Entry) []string { return []string{e.Actor.Agent} }},

@@ -120,7 +120,6 @@ func (p *pair) Sign(_ context.Context, data []byte) ([]byte, error) {
 	return p.signer.Sign(rand.Reader, sum[:], crypto.SHA256)
 }
 
-// Verify checks a signature.
 func (p *pair) Verify(_ context.Context, data, sig []byte) error {
 	ok := false
 	switch key := p.public.(type) {

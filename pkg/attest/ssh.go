@@ -90,7 +90,6 @@ func (s *ssh) Sign(ctx context.Context, data []byte) ([]byte, error) {
 	return block.Bytes, nil
 }
 
-// Verify checks a signature.
 func (s *ssh) Verify(ctx context.Context, data, sig []byte) error {
 	dir, err := os.MkdirTemp("", "ethos-signature-")
 	if err != nil {
@@ -116,7 +115,6 @@ func (s *ssh) Verify(ctx context.Context, data, sig []byte) error {
 	return nil
 }
 
-// keygen runs ssh-keygen.
 func keygen(ctx context.Context, in []byte, args ...string) ([]byte, error) {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, sshKeygen, args...)

@@ -199,7 +199,6 @@ var fields = []field{
 	{name: "granted_by", kind: provenance, at: func(s *Set) any { return &s.GrantedBy }},
 }
 
-// of returns a pointer to the value of a field in a set.
 func of[T any](f *field, s *Set) *T { return f.at(s).(*T) }
 
 // Values yields the fields of a set with their names, in the order of a record. Lists are sorted
@@ -276,7 +275,6 @@ func Tags(s Set) []string {
 	return []string{network, "git"}
 }
 
-// each calls do for each field of a kind.
 func each(k *kind, do func(*field)) {
 	for i := range fields {
 		if fields[i].kind == k {

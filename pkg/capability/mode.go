@@ -30,7 +30,6 @@ func ForMode(mode string, space Space) (Set, error) {
 	return inMode(mode, space, s), nil
 }
 
-// inMode returns what is left of a set in a mode.
 func inMode(mode string, space Space, s Set) Set {
 	switch mode {
 	case record.ModePlan:

@@ -36,7 +36,6 @@ func (s *Section) Keys() (keys []string) {
 	return keys
 }
 
-// key returns the key of the section for a field.
 func (s *Section) key(f *field) (key string, ok bool) {
 	key, ok = f.name, true
 	if s.name != "" {
@@ -61,7 +60,6 @@ func (s *Section) Member(key string) any {
 	return s.of.values[name]
 }
 
-// named finds a field.
 func named(name string) *field {
 	for i := range fields {
 		if fields[i].name == name {

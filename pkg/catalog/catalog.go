@@ -57,7 +57,6 @@ func (c *Catalog) called(program string) []int {
 	return c.byProgram[program]
 }
 
-// at returns the tool with an index.
 func (c *Catalog) at(i int) Tool {
 	if c.tools == nil {
 		return shipped.At(i)

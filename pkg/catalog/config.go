@@ -38,7 +38,6 @@ type sandboxText struct {
 	gitSigning   wordText
 }
 
-// Keys returns the keys.
 func (s *sandboxText) Keys() (keys []string) {
 	for _, k := range capability.ConfigKeys() {
 		keys = append(keys, k.Key)

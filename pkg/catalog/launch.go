@@ -64,7 +64,6 @@ func afterOptions(words []*string, takesNext []string) []*string {
 	return words
 }
 
-// meant returns the program that a launcher's word names.
 func meant(names, word string) (string, bool) {
 	switch names {
 	case "module":

@@ -105,7 +105,6 @@ func specific(f shipped.Form) int {
 	return n
 }
 
-// fits reports whether the words after the program have the form.
 func (c *Catalog) fits(f shipped.Form, program string, words []*string) bool {
 	operands := c.operands(program, words)
 	if len(operands) < len(f.Operands) || f.End && len(operands) > len(f.Operands) {

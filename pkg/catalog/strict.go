@@ -194,7 +194,6 @@ func keys(t reflect.Type) (out []string) {
 	return out
 }
 
-// fieldOf returns the nth field that has a yaml name.
 func fieldOf(v reflect.Value, nth int) reflect.Value {
 	for i := range v.NumField() {
 		if v.Type().Field(i).Tag.Get("yaml") == "" {

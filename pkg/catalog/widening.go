@@ -139,7 +139,6 @@ func nestedNamespaces(c Config, _ WorkSpace) (out []Widening) {
 	return out
 }
 
-// environmentShown returns the value that shows environment files.
 func environmentShown(c Config, _ WorkSpace) (out []Widening) {
 	if c.Adds.EnvFiles == "read" {
 		out = append(out, Widening{"sandbox.env_files", "read: the secrets in .env files of the work space"})
@@ -147,7 +146,6 @@ func environmentShown(c Config, _ WorkSpace) (out []Widening) {
 	return out
 }
 
-// commitsSigned returns the value that has commits and tags signed.
 func commitsSigned(c Config, _ WorkSpace) (out []Widening) {
 	if word := c.Adds.GitSigning; word == capability.SignOwn || word == capability.SignCommitter {
 		out = append(out, Widening{"sandbox.git_signing", word + ": commands have commits and tags signed with your key"})

@@ -212,7 +212,6 @@ func isYAML(name string) bool {
 	return !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml"))
 }
 
-// add reads a file of a directory.
 func add(files []File, at *os.File, name string, open opener) ([]File, error) {
 	f, err := open(at, name, syscall.O_NONBLOCK)
 	if err != nil {
@@ -236,7 +235,6 @@ func open(at *os.File, name string, flags int) (*os.File, error) {
 	return opened(at, name, flags, roots)
 }
 
-// openAny is open for any owner.
 func openAny(at *os.File, name string, flags int) (*os.File, error) {
 	return opened(at, name, flags, kind)
 }

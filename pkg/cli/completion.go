@@ -209,7 +209,6 @@ func isCommand(words []word, w word) bool {
 	return slices.ContainsFunc(words, func(o word) bool { return o.after == strings.TrimSpace(w.after+" "+w.text) })
 }
 
-// commandsOf returns the commands that may follow a chain of commands.
 func commandsOf(words []word, after string) (names []string) {
 	for _, w := range words {
 		if w.after == after && isCommand(words, w) {

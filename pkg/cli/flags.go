@@ -49,7 +49,6 @@ func (versionFlag) BeforeReset(p Program, sys *System) error {
 
 type manFlag bool
 
-// BeforeReset prints the manual page.
 func (manFlag) BeforeReset(ctx *kong.Context, p Program, sys *System) error {
 	sys.warnLost(Filter)
 	_, err := io.WriteString(sys.Stdout, manual(p, ctx.Model))

@@ -56,7 +56,6 @@ func unexpectedWord(err error) (word string, ok bool) {
 	return notExpected(err, "unexpected argument ")
 }
 
-// unexpectedFlag returns the flag that kong did not expect.
 func unexpectedFlag(err error) (flag string, ok bool) { return notExpected(err, "unknown flag ") }
 
 func notExpected(err error, what string) (word string, ok bool) {

@@ -124,5 +124,4 @@ func kindOf(command any, otherwise Kind) Kind {
 	return otherwise
 }
 
-// called is how the commands of the program are called.
 func (p Program) called() string { return strings.TrimSpace(p.Name + " " + p.Under) }

@@ -61,7 +61,6 @@ func (s *interruptible) unread(by syscall.Signal) {
 	dieBy(by)
 }
 
-// notify has the signals delivered to both channels.
 func (s *interruptible) notify(got chan os.Signal) {
 	for _, sig := range [...]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signals.Ignored(sig) { // as under nohup: it stays ignored, also for a program that replaces this one
@@ -85,5 +84,4 @@ func (s *interruptible) Err() error {
 	return ctx.Err()
 }
 
-// cause returns why the context ended.
 func (s *interruptible) cause() error { return context.Cause(s.caught()) }

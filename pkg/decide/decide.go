@@ -124,7 +124,6 @@ func (d *Decider) decide(ctx context.Context, l *record.Line) (Verdict, error) {
 	return v, l.Set("decision", v.Decision)
 }
 
-// milliseconds returns d in milliseconds, to whole microseconds.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // implied returns the pack that defines a trust mode. Safe and auto mean core

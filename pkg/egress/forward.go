@@ -158,7 +158,6 @@ func (e *errand) dial(ctx context.Context) error {
 	return err
 }
 
-// serve handles the one request of a connection with net/http.
 func (f *forwarder) serve(ctx context.Context, client *inbound) {
 	serveConn(ctx, client, &http.Server{Handler: f, ReadHeaderTimeout: f.headTimeout}, false)
 }
@@ -222,7 +221,6 @@ func tell(w http.ResponseWriter, r *http.Request, e Event) {
 	_, _ = w.Write(body) // the client may have disconnected
 }
 
-// failed writes the response for a request whose server failed.
 func (f *forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
 	e := errandOf(r.Context())
 	failure := e.event

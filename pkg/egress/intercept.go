@@ -82,7 +82,6 @@ func (i *Intercept) check() error {
 	return nil
 }
 
-// opens reports whether connections to a host are intercepted.
 func (i *Intercept) opens(h rule.Host, port uint16) bool {
 	if i == nil {
 		return false
@@ -91,7 +90,6 @@ func (i *Intercept) opens(h rule.Host, port uint16) bool {
 		i.injects(h)
 }
 
-// judge checks a request to an intercepted host.
 func (i *Intercept) judge(h rule.Host, port uint16, secure bool, r *http.Request) error {
 	if r.Method == http.MethodConnect { // also that of RFC 8441
 		return refuse(DeniedRequest, errors.New("CONNECT within a connection"))
@@ -153,7 +151,6 @@ func remedy(h rule.Host, port uint16, method, path string) string {
 	return e.String()
 }
 
-// inject adds the credentials for a host to a request.
 func (i *Intercept) inject(h rule.Host, secure bool, r *http.Request) {
 	for _, j := range i.Injections {
 		if j.Host != h || !secure && !j.Plain {

@@ -43,7 +43,6 @@ const maxTold = 10_000
 // maxUnconnected limits the queried names remembered.
 const maxUnconnected = 100
 
-// noteAsked records that a name was queried.
 func (n *names) noteAsked(h rule.Host) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -52,7 +51,6 @@ func (n *names) noteAsked(h rule.Host) {
 	}
 }
 
-// noteConnected records a connection to a host.
 func (n *names) noteConnected(h rule.Host) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -76,7 +76,6 @@ func (a *attempt) open(ctx context.Context, client *inbound, server relay.Conn) 
 	a.end()
 }
 
-// toClient returns the server that the client meets.
 func (o *opened) toClient() *http.Server {
 	s := &http.Server{Handler: o, ReadHeaderTimeout: o.gateway.config.HeadTimeout, IdleTimeout: time.Hour, HTTP2: towardsClients()}
 	if o.secure {

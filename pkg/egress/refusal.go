@@ -54,7 +54,6 @@ func response(e Event) []byte {
 	return append([]byte(head), body...)
 }
 
-// replyCode returns the SOCKS5 reply code for a refusal.
 func replyCode(err error) socks.Code {
 	var r *Refusal
 	var dnsError *net.DNSError

@@ -70,7 +70,6 @@ type tunnel struct {
 	answered chan struct{} // closed when retry has decided
 }
 
-// up copies from the client to the server.
 func (t *tunnel) up(server, client relay.Conn) (sent int64, err error) {
 	pieces := [][]byte{t.client.pending}
 	if t.gateway.config.SNI == SNIRequire {

@@ -104,7 +104,6 @@ func Find(name string) (*Program, bool) {
 	return nil, false
 }
 
-// command returns the command with a full name.
 func (p *Program) command(name string) *Command {
 	for i := range p.Commands {
 		if p.Commands[i].Name == name {

@@ -132,7 +132,6 @@ func (w *work) arrives(u record.PathUse, dir string, argv []*string) (unknown bo
 	return unknown
 }
 
-// mark sets the class of the file facts of an operation on a path.
 func (f *fileFacts) mark(op, shown, class string) {
 	for i := range f.files {
 		if f.files[i].Op == op && f.files[i].Path == shown {
@@ -141,7 +140,6 @@ func (f *fileFacts) mark(op, shown, class string) {
 	}
 }
 
-// changed compares a path with one directory.
 func (p *programs) changed(op, name, dir string) bool {
 	switch {
 	case path.Dir(name) == dir:

@@ -144,7 +144,6 @@ func wildcard(pattern, name string) bool {
 // severity lists the classes, the strongest first.
 var severity = [...]string{classGit, classState, classProgram, classEthos, classCredentials, classSettings, classStartup, classCI}
 
-// worse returns the stronger of two classes.
 func worse(a, b string) string {
 	switch {
 	case a == "":

@@ -57,7 +57,6 @@ func inode(info fs.FileInfo) uint64 {
 	return 0
 }
 
-// at returns the repository around dir.
 func (r *repos) at(dir string) *repo {
 	if have := r.kept[dir]; have != nil && r.fresh(have) {
 		return have

@@ -72,7 +72,6 @@ func errnoName(n syscall.Errno) string {
 	return "EIO"
 }
 
-// errorOf converts the error of an operation to the error of a request.
 func errorOf(r *Request, err error) *Error {
 	e := &Error{}
 	var number syscall.Errno

@@ -173,7 +173,6 @@ func (r *Request) values() string {
 	return ""
 }
 
-// content returns the content that a write request writes.
 func (r *Request) content() ([]byte, error) {
 	if r.Base64 != nil {
 		return base64.StdEncoding.Strict().DecodeString(*r.Base64)

@@ -189,7 +189,6 @@ func (p place) regular() (*os.File, os.FileInfo, error) {
 	return f, info, nil
 }
 
-// regular returns an error for anything but a regular file.
 func regular(info os.FileInfo) error {
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
@@ -201,7 +200,6 @@ func regular(info os.FileInfo) error {
 	}
 }
 
-// kind returns the word for a file's type.
 func kind(mode fs.FileMode) string {
 	switch mode.Type() {
 	case 0:

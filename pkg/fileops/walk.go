@@ -139,7 +139,6 @@ func (w *walk) entries(below string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// walk prepares the walk of a request.
 func (t *Tree) walk(ctx context.Context, r *Request) (*walk, error) {
 	name := r.Path
 	if name == "" {
@@ -168,7 +167,6 @@ func mark(path string) string {
 	return "\x00" + encode(path)
 }
 
-// marked returns the components of a mark.
 func marked(after string) ([]string, error) {
 	if after == "" {
 		return nil, nil
@@ -183,7 +181,6 @@ func marked(after string) ([]string, error) {
 	return strings.Split(after, "/"), nil
 }
 
-// entries returns the entries for which wanted is true.
 func (t *Tree) entries(ctx context.Context, r *Request, wanted func(path string) bool) (any, error) {
 	w, err := t.walk(ctx, r)
 	if err != nil {

@@ -49,7 +49,6 @@ func Plain(command any, args []string) (rest []string, ok bool) {
 	return nil, true
 }
 
-// defaults sets the fields that have a default value in their tag.
 func defaults(v reflect.Value) bool {
 	for i := range v.NumField() {
 		field, tag := v.Field(i), v.Type().Field(i)

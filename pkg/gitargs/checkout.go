@@ -39,7 +39,6 @@ func (c *call) createsBranch(create, reset string, discard ...string) bool {
 	return false
 }
 
-// checkoutOperands splits the operands into the commit and the paths.
 func (c *call) checkoutOperands() (commit *string, paths []*string) {
 	before, after := c.before(), c.after()
 	switch {

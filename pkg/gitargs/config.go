@@ -225,7 +225,6 @@ func (c *call) allConfig(key string) []string {
 	return all
 }
 
-// eachConfig calls f for every effective entry.
 func (c *call) eachConfig(f func(key, value string)) {
 	if c.ctx.Config != nil {
 		c.ctx.Config.Each(f)

@@ -119,7 +119,6 @@ func SwitchesHooks(variable string) bool {
 	return known
 }
 
-// switchesHooks reports whether the environment skips hooks.
 func (c *call) switchesHooks() bool {
 	return slices.ContainsFunc(effective(c.ctx.Env), func(a record.Assignment) bool {
 		byZero, known := hookSwitches.Get()[a.Name]

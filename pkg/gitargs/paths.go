@@ -8,7 +8,6 @@ import (
 	"ethos/pkg/record"
 )
 
-// pathspecs records operands as pathspecs.
 func (c *call) pathspecs(ws []*string) {
 	for _, w := range ws {
 		if w != nil {

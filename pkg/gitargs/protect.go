@@ -3,7 +3,6 @@ package gitargs
 // defaultProtected are the branches that count as protected if the repository names none.
 var defaultProtected = [...]string{"main", "master"}
 
-// protected returns the patterns of protected branches.
 func (c *call) protected() []string {
 	if len(c.ctx.Repo.ProtectedBranches) > 0 {
 		return c.ctx.Repo.ProtectedBranches

@@ -118,7 +118,6 @@ func (p *push) mirrorRemote() bool {
 	return isTrue(v)
 }
 
-// word resolves one refspec word.
 func (p *push) word(w *string) {
 	if w == nil {
 		p.out.incomplete(record.IncompleteGitTarget)
@@ -333,7 +332,6 @@ func (p *push) judge() {
 	}
 }
 
-// upstream returns the upstream of the current branch.
 func (c *call) upstream() (remote, merge string, ok bool) { return c.upstreamOf(c.ctx.Repo.Branch) }
 
 // upstreamOf returns a branch's remote and the full name of the ref that it follows there.

@@ -31,7 +31,6 @@ type command struct {
 	read  func(*call) // adds the meaning of the words
 }
 
-// lookup returns the table entry with a name.
 func lookup(name string) *command {
 	for _, table := range tables() {
 		for i := range table {
@@ -140,7 +139,6 @@ func (c *call) maybe(name string, cmd *command, args []*string) {
 	c.out.class(strings.Fields(cmd.class)...)
 }
 
-// dispatch reads a command whose name is final.
 func (c *call) dispatch(name string, cmd *command, args []*string) {
 	c.out.Git.Subcommand = name
 	c.out.Git.Args = append([]*string{}, args...)

@@ -149,7 +149,6 @@ func (r *Reading) danger(codes ...string)     { r.Git.Dangers = add(r.Git.Danger
 func (r *Reading) class(names ...string)      { r.Git.Class = add(r.Git.Class, names...) }
 func (r *Reading) incomplete(codes ...string) { r.Incomplete = add(r.Incomplete, codes...) }
 
-// finish sorts the lists that are sets.
 func (r *Reading) finish() {
 	slices.Sort(r.Git.Dangers)
 	slices.SortFunc(r.Git.Class, func(a, b string) int { return slices.Index(classes, a) - slices.Index(classes, b) })

@@ -33,7 +33,6 @@ func readBranch(c *call) {
 	}
 }
 
-// branchLists reports whether branch only lists.
 func (c *call) branchLists() bool {
 	return len(c.args) == 0 || c.on("list", "show-current", "all", "remotes", "contains", "no-contains", "merged", "no-merged", "points-at")
 }

@@ -72,7 +72,6 @@ func (l *looked) argv() []string {
 	return list
 }
 
-// strictness returns the rank of a verdict.
 func strictness(verdict string) int {
 	return slices.Index([]string{record.VerdictAllow, record.VerdictWarn, record.VerdictAsk, record.VerdictDeny}, verdict)
 }

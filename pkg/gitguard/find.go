@@ -140,7 +140,6 @@ func within(dir, path string) bool {
 	return dir != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/"))
 }
 
-// realGit finds git for a call.
 func (g *Guard) realGit(c Call, worktree string) (Program, error) {
 	return Find(Search{Self: g.Self, Path: c.getenv("PATH"), Explicit: c.getenv(realVariable), Forbid: worktree,
 		NoShims: c.getenv(shimVariable) != ""})

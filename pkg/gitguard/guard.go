@@ -142,7 +142,6 @@ func denied(d record.Decision, prefix string) *Refusal {
 
 func said(m record.Match) string { return m.Message + " (" + m.ID + ")" }
 
-// judge returns the call's line and its decision.
 func (g *Guard) judge(ctx context.Context, l *looked) (*record.Line, record.Decision, error) {
 	if l.plain() {
 		line, err := passed(l, g.Now())
@@ -159,7 +158,6 @@ func (g *Guard) judge(ctx context.Context, l *looked) (*record.Line, record.Deci
 	return g.decide(ctx, l.reading.Git.Subcommand, lines)
 }
 
-// decide returns the line whose decision counts, and that decision.
 func (g *Guard) decide(ctx context.Context, subcommand string, lines []*record.Line) (*record.Line, record.Decision, error) {
 	decisions, err := g.Decider.Decide(ctx, lines...)
 	if err == nil && len(decisions) != len(lines) {

@@ -35,7 +35,6 @@ func passed(l *looked, now time.Time) (*record.Line, error) {
 		record.Ready{Name: "facts", JSON: facts}, record.Ready{Name: "decision", JSON: []byte(allowance)}), nil
 }
 
-// actionJSON encodes the action as record.Action does.
 func (l *looked) actionJSON() []byte {
 	text := append(record.AppendString([]byte(`{"kind":`), l.action.Kind), `,"argv":`...)
 	text = append(record.AppendStrings(text, l.action.Argv), `,"cwd":`...)
@@ -43,7 +42,6 @@ func (l *looked) actionJSON() []byte {
 	return append(record.AppendString(text, l.action.Workspace), '}')
 }
 
-// actorJSON encodes the actor as record.Actor does.
 func (l *looked) actorJSON() []byte {
 	text := append(record.AppendString([]byte(`{"agent":"","event":"","tool":`), l.actor.Tool), `,"session":"","mode":`...)
 	return append(record.AppendString(text, l.actor.Mode), `,"admin_approved":false}`...)

@@ -117,7 +117,6 @@ func (f *configText) change(c Change) error {
 	return nil
 }
 
-// splitKey returns the section with its dot, and the variable.
 func splitKey(key string) (section, variable string) {
 	at := strings.LastIndexByte(key, '.') + 1
 	return key[:at], key[at:]
@@ -207,7 +206,6 @@ func (f *configText) empties(start, end int) bool {
 	return gone && strings.TrimSpace(string(f.text[at:end])) == ""
 }
 
-// render applies the edits.
 func (f *configText) render() []byte {
 	slices.SortStableFunc(f.edits, func(a, b textEdit) int {
 		if a.start != b.start {

@@ -73,7 +73,6 @@ func toCome(gitDir string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// probe examines one directory.
 func probe(d string, opt Options) (place, error) {
 	dot := filepath.Join(d, ".git")
 	info, err := os.Stat(dot)

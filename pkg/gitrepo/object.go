@@ -69,7 +69,6 @@ func (o *objects) close() {
 	}
 }
 
-// read returns an object's type and content.
 func (o *objects) read(oid string) (kind string, body []byte, err error) {
 	return o.readDepth(oid, 0)
 }

@@ -73,7 +73,6 @@ func (p *pack) close() {
 	}
 }
 
-// find returns the offset of an object in the pack.
 func (p *pack) find(oid string) (at int64, found bool, err error) {
 	lo, hi := uint32(0), p.fanout[oid[0]]
 	if oid[0] > 0 {

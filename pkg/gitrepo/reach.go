@@ -135,7 +135,6 @@ func (r *Repository) packedRef(name string) (string, error) {
 	return values[name], err
 }
 
-// packedValues reads packed-refs.
 func (r *Repository) packedValues() (map[string]string, error) {
 	values := map[string]string{}
 	text, err := readFile(filepath.Join(r.Record.CommonDir, "packed-refs"), maxPackedRefs)

@@ -123,7 +123,6 @@ func several(op string, keys ...string) decoder {
 	}
 }
 
-// fileAction returns one action for several files.
 func fileAction(files []record.FileAction, key string) (record.Action, error) {
 	if len(files) == 0 {
 		return record.Action{}, fmt.Errorf("%s names no file", key)
@@ -133,7 +132,6 @@ func fileAction(files []record.FileAction, key string) (record.Action, error) {
 	return record.Action{Kind: record.KindFile, File: &first}, nil
 }
 
-// fetch reads an address.
 func fetch(keys ...string) decoder {
 	return func(c call) (record.Action, error) {
 		v, key, err := c.first(keys)
@@ -158,7 +156,6 @@ func mcp(c call) (record.Action, error) {
 	return a, nil
 }
 
-// first returns the value of the first of the keys that the input has.
 func (c call) first(keys []string) (record.Value, string, error) {
 	for _, key := range keys {
 		if v := c.input.Get(key); v.Exists() {

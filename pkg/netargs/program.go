@@ -51,7 +51,6 @@ func (p *program) options() [12]optionList {
 	}
 }
 
-// form returns the form of an option.
 func (p *program) form(name string) form {
 	for _, list := range p.options() {
 		for option := range strings.FieldsSeq(list.options) {

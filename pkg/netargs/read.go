@@ -201,12 +201,10 @@ func (a *call) found(name string, f form, value *string) {
 	}
 }
 
-// has reports whether one of the options was given.
 func (a *call) has(names ...string) bool {
 	return slices.ContainsFunc(a.options, func(o option) bool { return slices.Contains(names, o.name) })
 }
 
-// value returns the value of the last of the options.
 func (a *call) value(names ...string) string {
 	for i := len(a.options) - 1; i >= 0; i-- {
 		if o := a.options[i]; slices.Contains(names, o.name) && o.value != nil {

@@ -32,7 +32,6 @@ func Hint(err error, holds string) string {
 	return "the file system that holds " + holds + " is full (df " + holds + ", and df -i for its inodes): make room there"
 }
 
-// directory returns the directory of the file in an error.
 func directory(err error) string {
 	var path string
 	var one *fs.PathError

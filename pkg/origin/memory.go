@@ -214,7 +214,6 @@ func digits(text []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// all returns the runs whose body can be decoded.
 func (r *Runs) all() (list []Run) {
 	for _, l := range r.list {
 		if run, ok := l.run(); ok {

@@ -184,7 +184,6 @@ func said(matched bool) string {
 	return "no match"
 }
 
-// input returns the record that an example describes.
 func (e *Example) input(ctx context.Context, facts FactsFunc, p *Policy) (*Input, error) {
 	action := record.Action{
 		Kind: e.actions()[0], Argv: e.Argv, Script: e.Command, File: e.File, URL: e.URL, Server: e.Server, Name: e.Name, Input: e.Input, Cwd: e.Cwd,

@@ -46,7 +46,6 @@ func (s *Set) observe(ctx context.Context, r *rule, in *Input, outcomes map[int6
 	return nil
 }
 
-// add adds the results of a rule.
 func (c *Coverage) add(r *rule, outcomes map[int64]seen) {
 	for _, part := range partsOf(r.expr.source.Expr()) {
 		if part.Kind() == ast.LiteralKind {

@@ -70,7 +70,6 @@ type activation struct {
 
 func newActivation(in *Input) *activation { return &activation{in: in, seen: map[string]any{}} }
 
-// ResolveName implements cel.Activation.
 func (a *activation) ResolveName(name string) (any, bool) {
 	if v, ok := a.seen[name]; ok {
 		return v, true
@@ -82,5 +81,4 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
-// Parent implements cel.Activation.
 func (a *activation) Parent() cel.Activation { return nil }

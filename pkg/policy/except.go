@@ -81,7 +81,6 @@ func Except(text []byte, p *Policy, expression, comment string) (changed, entry 
 	return slices.Concat(bytes.Join(lines, nil), []byte("policies:\n"), entry), entry, nil
 }
 
-// roomIn returns the indent of the entries of a list.
 func roomIn(lines [][]byte, list *yaml.Node, id string) (indent string, err error) {
 	if list.Kind == yaml.ScalarNode && list.Tag == "!!null" && list.Value == "" {
 		return "  ", nil

@@ -67,7 +67,6 @@ func (s *Set) Explain(ctx context.Context, in Input, ids ...string) ([]Explanati
 	return all, nil
 }
 
-// unknown returns the error for an id that no loaded policy has.
 func (s *Set) unknown(id string) error {
 	var ids []string
 	for _, r := range s.rules {

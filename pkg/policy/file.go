@@ -285,7 +285,6 @@ func (d *document) toolExample(e *Example) func(*yaml.Node) {
 	}
 }
 
-// toolInput stores the arguments of a tool as JSON.
 func (d *document) toolInput(to *[]byte) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		var value map[string]any
@@ -319,7 +318,6 @@ func (d *document) factsExample(e *Example) func(*yaml.Node) {
 
 var levels = []string{"error", "warning", "note"}
 
-// finding reads one finding of a tool.
 func (d *document) finding(n *yaml.Node) Finding {
 	f := Finding{Level: "error"}
 	number := func(to *int, what string) func(*yaml.Node) {
@@ -378,5 +376,4 @@ func isBlank(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\
 // place formats a policy's position for lists: file:line.
 func (p *Policy) place() string { return p.File + ":" + strconv.Itoa(p.Line) }
 
-// shippedName returns the name of a file of a pack for messages.
 func shippedName(pack, name string) string { return "pack:" + path.Join(pack, name) }

@@ -30,7 +30,6 @@ func readsOf(a *ast.AST) []string {
 	return all
 }
 
-// needOf derives the need of a checked expression.
 func needOf(a *ast.AST) need {
 	return deriver{a.TypeMap(), map[string]string{}}.of(a.Expr())
 }

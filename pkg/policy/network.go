@@ -36,7 +36,6 @@ func reading(c *record.Command) netargs.Reading {
 	return netargs.Variables(c)
 }
 
-// connections returns the readings of all commands of a script.
 func connections(s *record.Shell, git []record.Git) (all []netargs.Reading) {
 	for i := range s.Commands {
 		all = append(all, reading(&s.Commands[i]))

@@ -54,7 +54,6 @@ func packNames(files fs.FS) ([]string, error) {
 	return names, nil
 }
 
-// packText reads the files of one pack.
 func (l *loader) packText(files fs.FS, pack string, shared []*macro) (Faults, error) {
 	l.set.packs = append(l.set.packs, pack)
 	names, err := fs.Glob(files, path.Join(pack, "*.yaml"))

@@ -11,7 +11,6 @@ import (
 	"ethos/pkg/record"
 )
 
-// matchGlob matches a doublestar pattern against a whole value.
 func matchGlob(pattern, value string) (bool, error) { return doublestar.Match(pattern, value) }
 
 // isUnder reports whether p is dir or lies below it, by text. Both are cleaned first; nothing lies

@@ -107,7 +107,6 @@ func Kinds() []string {
 // that auto refuses where safe asks.
 func Modes() []string { return record.Modes() }
 
-// applies reports whether the policy applies to this kind of action in this mode.
 func (p *Policy) applies(kind, mode string) bool {
 	if len(p.On) == 0 && kind == record.KindEvent {
 		return false

@@ -218,7 +218,6 @@ func gather[T any](elements []T, get func(*T) []string) []string {
 // manyValues is the number of values from which searching for duplicates costs more than it saves.
 const manyValues = 32
 
-// wordsOf returns the words of a command as an expression sees them.
 func wordsOf(c *record.Command) []string {
 	words := make([]string, len(c.Argv))
 	for i, w := range c.Argv {

@@ -93,7 +93,6 @@ type provider struct {
 	*schema
 }
 
-// FindStructType implements types.Provider.
 func (p provider) FindStructType(name string) (*types.Type, bool) {
 	if st, ok := p.named(name); ok {
 		return types.NewTypeTypeWithParam(st.celType), true
@@ -101,7 +100,6 @@ func (p provider) FindStructType(name string) (*types.Type, bool) {
 	return p.Provider.FindStructType(name)
 }
 
-// FindStructFieldNames implements types.Provider.
 func (p provider) FindStructFieldNames(name string) ([]string, bool) {
 	if st, ok := p.named(name); ok {
 		return slices.Clone(st.names), true
@@ -109,7 +107,6 @@ func (p provider) FindStructFieldNames(name string) ([]string, bool) {
 	return p.Provider.FindStructFieldNames(name)
 }
 
-// FindStructFieldType implements types.Provider.
 func (p provider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	st, ok := p.named(name)
 	if !ok {
@@ -126,7 +123,6 @@ func (p provider) FindStructFieldType(name, field string) (*types.FieldType, boo
 	}, true
 }
 
-// NewValue implements types.Provider.
 func (p provider) NewValue(name string, fields map[string]ref.Val) ref.Val {
 	if _, ok := p.named(name); ok {
 		return types.NewErr("%s cannot be constructed in a policy", name)

@@ -76,7 +76,6 @@ func (s *Set) Proofs() needs.Set { return slices.Clone(s.proofs) }
 // a policy in a file does not count.
 func (s *Set) Digest() string { return s.digest }
 
-// seal computes the set's digest.
 func (s *Set) seal() *Set {
 	rules := slices.Clone(s.rules)
 	slices.SortStableFunc(rules, func(a, b *rule) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.digest, b.digest)) })
@@ -98,7 +97,6 @@ func (s *Set) seal() *Set {
 	return s
 }
 
-// unknownTo returns the unknown variables that the rule reads.
 func (r *rule) unknownTo(unknown []string) []string {
 	if len(unknown) == 0 {
 		return nil

@@ -90,7 +90,6 @@ func (o *object) ConvertToNative(t reflect.Type) (any, error) {
 	return nil, fmt.Errorf("convert %s to %s: not supported", o.as.celType, t)
 }
 
-// ConvertToType implements ref.Val.
 func (o *object) ConvertToType(t ref.Type) ref.Val {
 	switch t {
 	case types.TypeType:
@@ -101,14 +100,12 @@ func (o *object) ConvertToType(t ref.Type) ref.Val {
 	return types.NewErr("type conversion error from '%s' to '%s'", o.as.celType, t)
 }
 
-// Equal implements ref.Val.
 func (o *object) Equal(other ref.Val) ref.Val {
 	same, ok := other.(*object)
 	return types.Bool(ok && same.value.Type() == o.value.Type() &&
 		reflect.DeepEqual(o.value.Interface(), same.value.Interface()))
 }
 
-// Type implements ref.Val.
 func (o *object) Type() ref.Type { return o.as.celType }
 
 // Value implements ref.Val. The planner's field access reaches FieldType.GetFrom through it.
@@ -140,13 +137,11 @@ func (o *object) find(name ref.Val) (structField, ref.Val) {
 	return f, nil
 }
 
-// MarshalJSON encodes the object as in a record.
 func (o *object) MarshalJSON() ([]byte, error) { return json.Marshal(o.pointer()) }
 
 // adapter converts values that cel-go itself encounters in a record.
 type adapter struct{ *schema }
 
-// NativeToValue implements types.Adapter.
 func (a adapter) NativeToValue(v any) ref.Val {
 	if already, ok := v.(ref.Val); ok {
 		return already

@@ -68,7 +68,6 @@ func fieldsOf(t reflect.Type) (names []string, indexes []int) {
 	return names, indexes
 }
 
-// isRaw reports whether a type is json.RawMessage.
 func isRaw(t reflect.Type) bool { return t == reflect.TypeFor[json.RawMessage]() }
 
 var fieldTables sync.Map // reflect.Type → map[string]int

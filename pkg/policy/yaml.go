@@ -134,7 +134,6 @@ func (d *document) text(to *string, what string) func(*yaml.Node) {
 	}
 }
 
-// oneOf reads one of the given words.
 func (d *document) oneOf(to *string, what string, words []string) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		var word string
@@ -161,7 +160,6 @@ func (d *document) truth(to *bool, what string) func(*yaml.Node) {
 	}
 }
 
-// list reads a sequence, element by element.
 func (d *document) list(what string, each func(*yaml.Node)) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		if d.is(n, yaml.SequenceNode, what, "a list") {

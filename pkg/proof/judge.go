@@ -86,7 +86,6 @@ func Judge(command string, runs []Run, w Want) Verdict {
 	return best
 }
 
-// judge checks one run of the command.
 func (w *Want) judge(command string, r Run) Verdict {
 	tree := r.Result.Capture.Tree
 	say := func(state, format string, args ...any) Verdict {

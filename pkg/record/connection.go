@@ -160,5 +160,4 @@ func (c *Connection) Cut() {
 // maxText is the longest text, in bytes; a host name has at most 253.
 const maxText = 300
 
-// brief returns text as one printable line of limited length.
 func brief(text string) string { return printable.Line(printable.Clip(text, maxText)) }

@@ -161,7 +161,6 @@ func (d *decoder) scalar(t *shape, v reflect.Value) *BadLine {
 	return nil
 }
 
-// word decodes a string.
 func (d *decoder) word(v reflect.Value) *BadLine {
 	if d.peek() != '"' {
 		return d.wrongType("a string")

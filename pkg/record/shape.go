@@ -7,7 +7,6 @@ import (
 	"sync"
 )
 
-// isRaw reports whether a type is json.RawMessage.
 func isRaw(t reflect.Type) bool { return t == reflect.TypeFor[json.RawMessage]() }
 
 // shape is what decoding needs to know about one type. A struct has at most 64 fields.

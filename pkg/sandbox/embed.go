@@ -129,7 +129,6 @@ func (s Sandbox) WithBackend(name string) Sandbox { s.policy.Backend = name; ret
 // separate program. The session's boundary must be that of the policy.
 func (s Sandbox) WithSession(name string) Sandbox { s.policy.Session = name; return s }
 
-// add returns the sandbox with entries appended to one of its lists.
 func (s *Sandbox) add(list *[]string, more []string) Sandbox {
 	*list = append(slices.Clone(*list), more...)
 	return *s
@@ -181,7 +180,6 @@ func (s Sandbox) trusted() error {
 	return nil
 }
 
-// wrapper returns the program that makes the boundary.
 func wrapper(session bool) (program string, shim bool, err error) {
 	self, err := os.Executable()
 	if err != nil {

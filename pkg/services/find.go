@@ -70,7 +70,6 @@ func serves(name string) bool {
 	return block(name).system != ""
 }
 
-// of returns the effects of one program.
 func of(c *record.Command, name string, argv []*string, worthless func(file string) bool) (found []record.Service) {
 	found = append(found, statements(c, name, argv, worthless)...)
 	found = append(found, requests(name, argv)...)
@@ -156,7 +155,6 @@ func asksOnly(argv []*string) bool {
 	return false
 }
 
-// first returns the effect of the first line that the words match.
 func first(system string, lines []line, w words) (record.Service, bool) {
 	for i := range lines {
 		if operation, rest, ok := lines[i].match(w); ok {

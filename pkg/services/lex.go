@@ -54,7 +54,6 @@ func (l *lexer) skip() bool {
 	return true
 }
 
-// command skips a command of the client.
 func (l *lexer) command() bool {
 	rest := l.text[l.at:]
 	if l.end != "" && strings.HasPrefix(rest, l.end) {
@@ -130,7 +129,6 @@ func (l *lexer) meta(rest string) {
 	l.at += len(args)
 }
 
-// next appends one token.
 func (l *lexer) next() {
 	rest := l.text[l.at:]
 	n, quoted := 1, false
@@ -171,7 +169,6 @@ func lineEnd(text string) int {
 	return len(text)
 }
 
-// quote returns the length of the string that a text begins with.
 func quote(text string, escapes bool) int {
 	for i := 1; i < len(text); i++ {
 		switch {
@@ -190,7 +187,6 @@ func wordByte(c byte) bool {
 	return c == '_' || c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// wordEnd returns the length of the word that a text begins with.
 func wordEnd(text string) (n int) {
 	for n < len(text) && wordByte(text[n]) {
 		n++
@@ -202,7 +198,6 @@ func isWord(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return r < 0x80 && !wordByte(byte(r)) }) < 0
 }
 
-// split groups tokens into statements.
 func split(tokens []token) (all [][]token) {
 	from := 0
 	for i, t := range tokens {

@@ -218,7 +218,6 @@ func (c *Client) Run(w Want) (Exited, error) {
 	return c.follow(w, streams), nil
 }
 
-// request requests a command.
 func (c *Client) request(w Want, streams *streams) error {
 	mask, err := umask()
 	if err != nil {

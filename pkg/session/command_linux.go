@@ -207,7 +207,6 @@ func (c *command) close(i int) {
 	}
 }
 
-// wait waits for the end of the command.
 func (c *command) wait(s *Server, limit time.Duration) (e Exited) {
 	var late atomic.Bool
 	if limit > 0 {

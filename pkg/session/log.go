@@ -51,7 +51,6 @@ func (l *logs) add(b *backlog, text []byte) {
 	}
 }
 
-// all returns the current logs.
 func (l *logs) all() []Log {
 	l.mu.Lock()
 	defer l.mu.Unlock()

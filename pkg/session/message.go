@@ -236,7 +236,6 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return err
 }
 
-// encode returns a message preceded by its header.
 func encode(message any) (text []byte, err error) {
 	text = make([]byte, dial.HeaderBytes, 2<<10)
 	if first, ok := message.(greeting); ok {

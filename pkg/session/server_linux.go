@@ -159,7 +159,6 @@ func (s *Server) begin() bool {
 	return true
 }
 
-// end requests the end of the session.
 func (s *Server) end() { s.asked.Do(func() { close(s.ask) }) }
 
 // hangUpLimit limits the time for all last messages together. A client that
@@ -223,7 +222,6 @@ func (s *Server) leave(c *conn) {
 	delete(s.connections, c)
 }
 
-// serve answers one client.
 func (s *Server) serve(c *conn) {
 	if _, err := c.peer(true); err != nil {
 		return

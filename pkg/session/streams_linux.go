@@ -29,7 +29,6 @@ type streams struct {
 	said     io.Writer   // receives a copy of standard output and error
 }
 
-// newStreams determines the kind of each stream.
 func newStreams(said io.Writer, files ...*os.File) *streams {
 	if said == nil {
 		said = io.Discard
@@ -123,7 +122,6 @@ func (s *streams) end() {
 	s.leave()
 }
 
-// leave restores the caller's terminal.
 func (s *streams) leave() {
 	if s.terminal != nil {
 		s.terminal.leave()

@@ -247,7 +247,6 @@ func (r *wireReader) next(n uint64) (text []byte, err error) {
 // greeting is the first message of both ends: see [dial.Greeting].
 type greeting string
 
-// layoutOf returns a hash of types.
 func layoutOf(types ...reflect.Type) uint64 {
 	sum := fnv.New64a()
 	seen := map[reflect.Type]bool{}
@@ -257,7 +256,6 @@ func layoutOf(types ...reflect.Type) uint64 {
 	return sum.Sum64()
 }
 
-// layout writes the names and types of all fields.
 func layout(to io.Writer, t reflect.Type, seen map[reflect.Type]bool) {
 	io.WriteString(to, t.String()+" "+t.Kind().String()+";")
 	if seen[t] || isTime(t) {

@@ -128,7 +128,6 @@ func newAnalysis(script string, opt Options) *analysis {
 	return &analysis{opt: opt, outer: script, work: workFixed + workPerByte*len(script)}
 }
 
-// root returns the walker for the start of the script.
 func (a *analysis) root() *walker {
 	s := &scope{cwd: dir{path: a.opt.Cwd, unknown: a.opt.Cwd == ""}, hasCwd: true, shell: new(shell)}
 	return &walker{analysis: a, scope: s}

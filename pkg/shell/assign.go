@@ -33,7 +33,6 @@ func (c *walker) setVariable(name string, v variable) {
 	c.scope.set(name, v)
 }
 
-// assigned returns the values that an assignment may give.
 func (c *walker) assigned(as *syntax.Assign, old []alt) []alt {
 	switch {
 	case as.Array != nil:
@@ -144,7 +143,6 @@ func (c *walker) assignedElement(as *syntax.Assign, old []alt) []alt {
 	return []alt{list}
 }
 
-// scanAssign walks the commands that an assignment runs.
 func (c *walker) scanAssign(as *syntax.Assign) {
 	c.scanArith(as.Index)
 	c.scanWord(as.Value)

@@ -63,7 +63,6 @@ type unit struct {
 	text string
 }
 
-// pos returns the position of an unquoted character.
 func (u unit) pos() syntax.Pos { return advance(u.part.Pos(), u.at) }
 
 func bracedUnits(parts []syntax.WordPart) []unit {

@@ -117,7 +117,6 @@ func (c *walker) readLines(w *syntax.WhileClause) (name string, lines []alt) {
 	return p.operands[0].text, c.listed(c.stdin)
 }
 
-// bodyOf returns the offsets of the body of a loop.
 func bodyOf(w *syntax.WhileClause) (from, to int) {
 	return int(w.DoPos.Offset()), int(w.DonePos.Offset())
 }
@@ -165,7 +164,6 @@ func (c *walker) eachValue(name string, alts []alt, body []*syntax.Stmt) {
 	}
 }
 
-// loopValues returns every value that the variable of a for loop takes.
 func (c *walker) loopValues(l *syntax.WordIter) []alt {
 	for _, w := range l.Items {
 		c.scanWord(w)
@@ -241,7 +239,6 @@ func (c *walker) defineFunction(name string, body *syntax.Stmt) {
 	sh.functions = append(sh.functions, f)
 }
 
-// callFunctions walks the bodies of the functions that a name may call.
 func (c *walker) callFunctions(funcs []*function, inv invocation) {
 	args := &positional{zero: field{text: "bash", dyn: true}, args: inv.fields[1:]}
 	for _, f := range args.args {

@@ -51,7 +51,6 @@ func (c *walker) spread(args []*syntax.Assign) []*syntax.Assign {
 	return out
 }
 
-// declared returns an argument of declare as a word.
 func (c *walker) declared(as *syntax.Assign) field {
 	if as.Array != nil || as.Index != nil {
 		from := int(as.Pos().Offset())
@@ -73,7 +72,6 @@ func (c *walker) declared(as *syntax.Assign) field {
 	return b.take()
 }
 
-// declareName applies one argument of declare.
 func (c *walker) declareName(variant, flags string, as *syntax.Assign) {
 	name := as.Name.Value
 	if strings.HasPrefix(flags, "-f") && variant == "export" {

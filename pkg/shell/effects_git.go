@@ -63,7 +63,6 @@ func gitText(inv invocation, text string) field {
 	return field{text: text, offset: at, runs: runs{{offset: at, fixed: true}}}
 }
 
-// gitWords returns the words of a command that git runs.
 func (do *doing) gitWords(inv invocation, words []*string) []field {
 	out := make([]field, len(words))
 	for i, w := range words {

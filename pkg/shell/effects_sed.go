@@ -181,7 +181,6 @@ func replacementText(text string) string {
 	return out.String()
 }
 
-// line returns the rest of the line.
 func (s *sedReader) line() string {
 	for s.i < len(s.text) && (s.text[s.i] == ' ' || s.text[s.i] == '\t') {
 		s.i++

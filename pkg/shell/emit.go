@@ -203,7 +203,6 @@ func (a *analysis) piped(names []string, left *int) []string {
 	return names
 }
 
-// result returns all results in order.
 func (a *analysis) result() Analysis {
 	out := Analysis{Cwds: make([]string, 0, len(a.commands))}
 	out.Shell = record.Shell{

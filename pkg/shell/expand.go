@@ -180,7 +180,6 @@ func (x *expander) tilde(text string, offset int, last bool) int {
 	return n
 }
 
-// home appends the home directory.
 func (x *expander) home(at int) {
 	v := x.e.variable("HOME")
 	if v.dyn && v.text == "~" {

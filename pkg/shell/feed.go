@@ -74,7 +74,6 @@ func (f feed) label() string {
 	return "process_substitution"
 }
 
-// heredoc returns the text of a here-document.
 func (c *walker) heredoc(r *syntax.Redirect) feed {
 	result := feed{kind: feedHeredoc}
 	if r.Hdoc == nil || len(r.Hdoc.Parts) == 0 {

@@ -157,7 +157,6 @@ func (b *fieldBuilder) field(f field) {
 	b.f.secret = cmp.Or(b.f.secret, f.secret)
 }
 
-// take returns the word and resets the builder.
 func (b *fieldBuilder) take() field {
 	f := b.f
 	f.text = unmaskReturns(string(b.buf))

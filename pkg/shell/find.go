@@ -103,7 +103,6 @@ func (s selection) below(root field) field {
 	return out
 }
 
-// fill replaces {} by the path of what is selected.
 func (s selection) fill(arg, root field) field {
 	if !strings.Contains(arg.text, "{}") || strings.ContainsAny(arg.text, " \t\n;&|") {
 		return arg

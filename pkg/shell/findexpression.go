@@ -80,7 +80,6 @@ func findRoots(args []field) (roots, expression []field) {
 	return roots, args
 }
 
-// danglingTest returns findReader.dangling.
 func danglingTest(args []field) string {
 	if slices.ContainsFunc(args, func(f field) bool { return f.dyn || f.text == "-follow" }) {
 		return ""
@@ -213,7 +212,6 @@ func (r *findReader) primary(of []selection) []selection {
 	return of
 }
 
-// findTest reports whether a word is a test with one argument.
 func findTest(word string) bool {
 	switch word {
 	case "-regex", "-iregex", "-lname", "-ilname", "-mtime", "-mmin", "-atime", "-amin",
@@ -340,7 +338,6 @@ func namesGit(pattern string) bool {
 	return pattern == ".git" || pattern == "."
 }
 
-// each returns selections that have been changed.
 func each(of []selection, change func(*selection)) []selection {
 	out := make([]selection, len(of))
 	for i, s := range of {

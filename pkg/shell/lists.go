@@ -23,7 +23,6 @@ func deletes(words []field) bool {
 	return false
 }
 
-// listFile returns the feed from a file that an option names.
 func (c *walker) listFile(name field, inv invocation) feed {
 	return feed{kind: feedFile, file: c.locate(name, c.dirOf(inv)).absolute, text: field{offset: name.at(0)}}
 }

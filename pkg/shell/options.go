@@ -147,7 +147,6 @@ func (g grammar) letter(c byte) byte {
 	return 0
 }
 
-// has reports whether any of the options was given.
 func (p *parsed) has(names ...string) bool {
 	for _, o := range p.options {
 		for _, name := range names {

@@ -6,7 +6,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// param appends the value of a parameter expansion.
 func (x *expander) param(pe *syntax.ParamExp, quoted bool) {
 	x.b.f.alien = x.b.f.alien || x.e.c.alienParam(pe)
 	if x.b.f.secret == "" {

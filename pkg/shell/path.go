@@ -258,7 +258,6 @@ func (c *walker) dirOf(inv invocation) dir {
 	return c.scope.dir()
 }
 
-// enterDir returns the directory f relative to d.
 func (c *walker) enterDir(f field, d dir) dir {
 	text := f.text
 	switch {

@@ -41,7 +41,6 @@ func printEcho(b *fieldBuilder, args []field) bool {
 	return true
 }
 
-// printDir handles pwd.
 func (c *walker) printDir(b *fieldBuilder, fields []field) bool {
 	d := c.scope.dir()
 	if d.unknown || len(fields) > 1 {

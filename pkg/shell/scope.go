@@ -87,7 +87,6 @@ type trap struct {
 	in   walker
 }
 
-// root returns the shell that s belongs to.
 func (s *scope) root() *shell {
 	for at := s; ; at = at.parent {
 		if at.shell != nil {
@@ -96,7 +95,6 @@ func (s *scope) root() *shell {
 	}
 }
 
-// child returns a scope that starts with the state of s.
 func (s *scope) child() *scope { return &scope{parent: s} }
 
 // subshell returns the first scope of a new subshell.
@@ -119,7 +117,6 @@ func (s *scope) lookup(name string) (v variable, set bool) {
 	return unknown, false
 }
 
-// referred returns the variable that a name refers to.
 func (s *scope) referred(name string) string {
 	for at := s; at != nil; at = at.parent {
 		if target, ok := at.refs[name]; ok {

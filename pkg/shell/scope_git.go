@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// gitEnvironment returns the variables for git that the script has exported.
 func (c *walker) gitEnvironment(given []assignment) []assignment {
 	return c.scriptEnvironment(given, func(name string, v variable) bool {
 		return (strings.HasPrefix(name, "GIT_") || name == "XDG_CONFIG_HOME") && v.exported || name == "HOME" // HOME is exported when the script begins

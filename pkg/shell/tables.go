@@ -46,7 +46,6 @@ type traits struct {
 	have trait
 }
 
-// traitOf reports whether a program has a trait.
 func traitOf(program string, t trait) bool {
 	known := lookup(traitsOf[:], program, func(t *traits) string { return t.name })
 	return known != nil && known.have&t != 0

@@ -88,7 +88,6 @@ func (c *walker) newScripts(inv invocation) {
 	}
 }
 
-// taskFile returns the text of the file, and its name.
 func (c *walker) taskFile(r *runner, p *parsed, d dir) (text, name string) {
 	names := []field{}
 	for word := range strings.FieldsSeq(r.files) {

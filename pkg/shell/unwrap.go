@@ -78,7 +78,6 @@ func (c *walker) codes(w *wrapper, inv invocation) {
 // alone lists a wrapper that runs nothing.
 func (c *walker) alone(inv invocation, name string) { c.simple(inv, name) }
 
-// inner returns the invocation inside a wrapper.
 func (inv invocation) inner(w *wrapper, fields []field) invocation {
 	in := inv
 	in.fields = fields

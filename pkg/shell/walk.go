@@ -2,7 +2,6 @@ package shell
 
 import "mvdan.cc/sh/v3/syntax"
 
-// stmts walks a list of statements in order.
 func (c *walker) stmts(list []*syntax.Stmt) {
 	if len(list) > 1 {
 		c.risk(riskOperator)
@@ -106,7 +105,6 @@ func (c *walker) lesser(s *syntax.Stmt) {
 	}
 }
 
-// subshell walks statements in a subshell.
 func (c *walker) subshell(label string, stmts []*syntax.Stmt) {
 	in, ok := c.fork(label)
 	if !ok {

@@ -102,7 +102,6 @@ func (w *wordEffect) passed(args []field) (words []field) {
 	return words
 }
 
-// wordOption records the effect of one option of a program.
 func (do *doing) wordOption(w *wordEffect, option string, value field, inv invocation) {
 	label := w.name + " -" + option
 	has := func(options string) bool { return hasWord(options, option) }
@@ -139,7 +138,6 @@ func (w *wordEffect) attaches(word string) bool {
 	return !slices.Contains(append(known, strings.Fields(w.commas+" "+w.options+" "+w.writes+" "+w.reads)...), name)
 }
 
-// commaParts returns the words between the commas of a word.
 func commaParts(f field) (words []field) {
 	for at, word := range byComma(f.text) {
 		part := f.from(at)

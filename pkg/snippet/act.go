@@ -80,7 +80,6 @@ func read(lang Language, code string, depth int) []Act { return readMore(lang, c
 // maxWork limits the tokens of a snippet and of the code in it.
 const maxWork = 4 * maxTokens
 
-// readMore adds the tokens that it reads to work.
 func readMore(lang Language, code string, depth int, work *int) []Act {
 	switch lang {
 	case Tcl:

@@ -6,7 +6,6 @@ import "strings"
 // variable has the pattern too, and what is deleted by it is what the pattern matches, unless the
 // code may choose among them.
 
-// listing returns what a call lists of a directory.
 func listing(m meaning, dir value) value {
 	switch {
 	case m == lists:
@@ -19,7 +18,6 @@ func listing(m meaning, dir value) value {
 	return value{text: strings.TrimSuffix(dir.text, "/") + "/*", each: true, some: dir.some}
 }
 
-// found returns what a pattern matches in a directory.
 func found(dir value, between string, args []value) value {
 	if dir.none || dir.list || len(args) == 0 {
 		return unknown()

@@ -232,7 +232,6 @@ func (r *reader) does(m meaning, args []value) {
 	}
 }
 
-// starts records a program that is started.
 func (r *reader) starts(m meaning, args []value) {
 	first := args[0]
 	if m == runsAfter {

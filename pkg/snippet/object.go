@@ -13,7 +13,6 @@ const (
 	archive                  // to which files are added
 )
 
-// object returns the object that a call makes.
 func (r *reader) object(name string, args []value) (value, bool) {
 	if r.lang != Python {
 		return value{}, false
@@ -40,7 +39,6 @@ func (r *reader) object(name string, args []value) (value, bool) {
 	return v, true
 }
 
-// method records what a method of a value does, and returns its value.
 func (r *reader) method(v value, name string, args []value) value {
 	out := value{text: Unknown, none: true, encod: v.encod}
 	if r.lang != Python {

@@ -53,7 +53,6 @@ func appendEach(acts []Act, kind Kind, paths []string) []Act {
 	return acts
 }
 
-// powershellPaths returns the words that are not parameters.
 func powershellPaths(words []string) (out []string) {
 	for _, w := range words {
 		if !strings.HasPrefix(w, "-") {

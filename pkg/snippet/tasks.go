@@ -120,7 +120,6 @@ var (
 	taskKey = lazy.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^["']?([\w:*.-]+)["']?:(?:\s+(.*))?$`) }}
 )
 
-// makes reads the rules of a makefile.
 func (t *tasks) makes(file string) {
 	var targets []string
 	for line := range strings.Lines(file) {
@@ -168,7 +167,6 @@ func (t *tasks) shells(line string) {
 	}
 }
 
-// just reads the recipes of a justfile.
 func (t *tasks) just(file string) {
 	name := ""
 	for line := range strings.Lines(file) {
@@ -224,7 +222,6 @@ func (t *tasks) taskfile(file string) {
 	}
 }
 
-// taskLine reads a line below a task.
 func (t *tasks) taskLine(name, text string) {
 	text = strings.TrimSpace(strings.TrimPrefix(text, "-"))
 	if m := taskKey.Get().FindStringSubmatch(text); m != nil {
@@ -248,7 +245,6 @@ func (t *tasks) taskLine(name, text string) {
 	}
 }
 
-// scalar returns the text of a scalar of YAML on one line.
 func scalar(text string) string {
 	text = strings.TrimSpace(text)
 	if n := len(text); n > 1 && (text[0] == '\'' || text[0] == '"') && text[n-1] == text[0] {

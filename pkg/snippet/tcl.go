@@ -74,7 +74,6 @@ func (s *tclScanner) enclosed(open, closing byte) string {
 	return inner
 }
 
-// word returns a word up to one of the bytes in stop.
 func (s *tclScanner) word(stop string) string {
 	var b strings.Builder
 	for s.rest != "" && !strings.ContainsRune(stop, rune(s.rest[0])) {

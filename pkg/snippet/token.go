@@ -103,7 +103,6 @@ func (s *scanner) skip(stop string) bool {
 	return true
 }
 
-// comment skips a comment.
 func (s *scanner) comment() bool {
 	has := func(start string) bool { return strings.HasPrefix(s.rest, start) }
 	slashes := s.lang == JavaScript || s.lang == PHP

@@ -34,7 +34,6 @@ func known(s string) value { return value{text: s} }
 
 func unknown() value { return value{text: Unknown, none: true} }
 
-// word returns the value as one word.
 func (v value) word() string { return v.single().part() }
 
 func (v value) part() string {

@@ -13,7 +13,6 @@ const dayLayout = "2006/01/02.ndjson"
 
 func dayFile(t time.Time) string { return t.UTC().Format(dayLayout) }
 
-// dayOf returns the start of the day that the file holds.
 func dayOf(file string) (time.Time, error) { return time.Parse(dayLayout, file) }
 
 func validDay(file string) bool {

@@ -113,7 +113,6 @@ func (w *jsonRedactor) array(p place) {
 	w.at++
 }
 
-// text redacts one string and returns its original value.
 func (w *jsonRedactor) text(p *place) string {
 	start := w.at
 	plain, escaped := w.quoted()

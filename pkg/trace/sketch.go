@@ -32,7 +32,6 @@ func (s *sketch) add(ms float64) {
 	s.buckets[bucketOf(ms)]++
 }
 
-// merge adds the counts of another sketch.
 func (s *sketch) merge(o *sketch) {
 	if o.n == 0 {
 		return

@@ -211,7 +211,6 @@ func (s *skimmer) object(fn func(key, value []byte)) {
 	}
 }
 
-// value skips one value and returns its text.
 func (s *skimmer) value() []byte {
 	c := s.peek()
 	from := s.i
@@ -257,7 +256,6 @@ func (s *skimmer) nested() {
 // structural marks the bytes that open or close something.
 var structural = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
 
-// quoted skips a string.
 func (s *skimmer) quoted() {
 	s.i++
 	for near := min(s.i+16, len(s.b)); s.i < near; s.i++ { // most strings are short

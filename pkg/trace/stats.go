@@ -192,7 +192,6 @@ func (s *Stats) Entry(e *Entry) {
 
 func newLayerCount(layer string) *LayerCount { return &LayerCount{Layer: clip(layer, maxStatCommand)} }
 
-// sandbox counts the denials of one run.
 func (s *Stats) sandbox(denials []record.Denial) {
 	runs := map[*LayerCount]bool{}
 	for _, d := range denials {

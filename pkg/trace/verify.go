@@ -82,7 +82,6 @@ func (s *Store) quiet(fn func() error) error {
 	return errors.Join(fn(), flock(f, syscall.LOCK_UN))
 }
 
-// lastDay returns the last day file and its size.
 func (s *Store) lastDay() (file string, size int64, err error) {
 	days, err := s.days()
 	if err != nil || len(days) == 0 {
@@ -173,7 +172,6 @@ func (v *verifier) broken(l Stored, prev Hash) {
 	v.gaps = append(v.gaps, g)
 }
 
-// fault adds a fault and returns its index.
 func (v *verifier) fault(l Stored, kind FaultKind, detail string) int {
 	if len(v.result.Faults) == maxFaults {
 		return -1

@@ -20,7 +20,6 @@ func Inside() bool { return inside.Get() }
 
 var inside = lazy.Value[bool]{Make: func() bool { return !mayGain() && confinedBy(os.DirFS("/proc")) }}
 
-// confinedBy reports what a /proc tells of the process that reads it.
 func confinedBy(proc fs.FS) bool {
 	first, err := fs.ReadFile(proc, "1/comm")
 	if err != nil || strings.TrimSpace(string(first)) != "ethos-init" {

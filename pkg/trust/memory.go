@@ -130,7 +130,6 @@ func (m *Memory) Load(kind, path string) (Entry, error) {
 	return e, err
 }
 
-// nameOf returns the file name of an entry.
 func nameOf(kind, path string) string {
 	sum := sha256.Sum256([]byte(kind + "\x00" + path))
 	return hex.EncodeToString(sum[:])

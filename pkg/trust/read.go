@@ -32,7 +32,6 @@ func ReadFile(file, root string) ([]byte, error) {
 	return text, err
 }
 
-// readWithin is ReadFile for a name that exists.
 func readWithin(file, root string) ([]byte, error) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {

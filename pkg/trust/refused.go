@@ -148,7 +148,6 @@ func (m *Memory) Refused(now time.Time) ([]Refused, error) {
 	return list, nil
 }
 
-// callName returns the name of the file that stores a call.
 func callName(call string) string {
 	sum := sha256.Sum256([]byte(call))
 	return hex.EncodeToString(sum[:])

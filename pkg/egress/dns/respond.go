@@ -148,7 +148,6 @@ func (q *query) readAdditionals(p *dnsmessage.Parser, transport Transport) bool 
 	}
 }
 
-// resolve answers one question; target is the name for a PTR answer.
 func resolve(ctx context.Context, q dnsmessage.Question, names Names) (answer Answer, target string) {
 	if q.Class != dnsmessage.ClassINET && q.Class != dnsmessage.ClassANY || transfers(q.Type) {
 		return Answer{Status: Refused}, ""

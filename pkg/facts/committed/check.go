@@ -295,7 +295,6 @@ func sameFile(said, own record.File, uses record.Shell) bool {
 	return said == own || said.ViaSymlink && said.Op == own.Op && said.Path == own.Path
 }
 
-// byGit reports whether only git changes a file.
 func byGit(f record.File, uses record.Shell) (git bool) {
 	for _, u := range slices.Concat(uses.Reads, uses.Writes) {
 		if u.Op == f.Op && u.Path == f.Path {

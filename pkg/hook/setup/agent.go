@@ -56,7 +56,6 @@ func Agents() []Agent {
 	return list
 }
 
-// user returns the directory of the person's settings.
 func (a Agent) user(d Dirs) string {
 	dir := a.User
 	if rest, variable := strings.CutPrefix(dir, "${"); variable {

@@ -55,7 +55,6 @@ func (o Options) Unquotable() bool {
 	})
 }
 
-// ask returns the pipe that answers an event.
 func (o Options) ask(agent string) string {
 	return "timeout -s KILL 30 sh -c '" + o.pipe(agent) + "'"
 }
@@ -123,7 +122,6 @@ type member struct {
 	value any
 }
 
-// MarshalJSON implements json.Marshaler.
 func (o object) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteByte('{')

@@ -135,7 +135,6 @@ func refusalOf(c Case, policy, before string) Refusal {
 	return Refusal{c, Bug, ""}
 }
 
-// policyOf returns the last policy that refused.
 func policyOf(output string) string {
 	if all := refusal.FindAllStringSubmatch(output, -1); len(all) > 0 {
 		return all[len(all)-1][1]

@@ -58,7 +58,6 @@ const (
 	NotRun = "not run" // the flags are refused, with a remedy
 )
 
-// differs returns what a case says of a backend.
 func (c *Case) differs(backend string) string {
 	if backend == "bwrap" {
 		return c.Bwrap

@@ -160,7 +160,6 @@ func All(root string) ([]Mutant, error) {
 	return slices.Concat(list, namespaces(), flags(), rights(), grants()), nil
 }
 
-// namespaces returns the mutants with one namespace less.
 func namespaces() (list []Mutant) {
 	names := strings.Fields("user mount pid ipc uts cgroup")
 	literal := func(names []string) string { return `[]string{"` + strings.Join(names, `", "`) + `"}` }

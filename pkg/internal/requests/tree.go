@@ -54,7 +54,6 @@ func plain(t tree) {
 	gitDir(t, Work+"/.git")
 }
 
-// gitDir creates a git directory.
 func gitDir(t tree, dir string) {
 	t.File(dir+"/HEAD", "ref: refs/heads/main\n")
 	t.File(dir+"/objects/pack/p", "")
@@ -64,7 +63,6 @@ func gitDir(t tree, dir string) {
 	t.Dir(dir + "/info")
 }
 
-// worktree makes tree a linked work tree of a repository.
 func worktree(t tree, at, repository, name string) {
 	t.Remove(at + "/.git")
 	gitDir(t, repository)

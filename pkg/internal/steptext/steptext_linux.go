@@ -92,7 +92,6 @@ func (p *Printer) Program(program *steps.Program) []string {
 	return lines
 }
 
-// group prints steps about the same object.
 func (p *Printer) group(list []steps.Step) string {
 	var calls, texts, others []string
 	about := list[0].Object

@@ -127,7 +127,6 @@ func (f *Flags) Spec(files plan.Files, dir string, environ, argv []string) (plan
 	return spec, err
 }
 
-// agent returns the agent that is to be confined as a whole.
 func (f *Flags) agent(profile string, argv []string) (capability.Agent, bool) {
 	switch {
 	case profile != capability.WholeAgentProfile:

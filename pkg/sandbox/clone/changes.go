@@ -233,7 +233,6 @@ func (c *Clone) lost(refs map[string]string) (work []string, err error) {
 // maxLost limits the refs that are named.
 const maxLost = 5
 
-// described says what a ref leads to.
 func (c *Clone) described(ref string) string {
 	branch, is := strings.CutPrefix(ref, "refs/heads/")
 	tag, isTag := strings.CutPrefix(ref, "refs/tags/")

@@ -38,7 +38,6 @@ type Clone struct {
 	held    *os.File
 }
 
-// dirOf returns the directory for the clone with a name.
 func dirOf(getenv func(string) string, name string) (string, error) {
 	data := getenv("XDG_DATA_HOME")
 	if !filepath.IsAbs(data) {

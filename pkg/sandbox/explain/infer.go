@@ -53,7 +53,6 @@ func (x *Explainer) paths(f Failed) (list []record.Denial) {
 	return list
 }
 
-// inferred returns the denial for a path in a message.
 func (x *Explainer) inferred(path string, m mention) (d record.Denial, ok bool) {
 	text, about, program := m.path, m.about, m.program
 	if relative := !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~/"); relative && strings.ContainsAny(text, " :") { // a sentence

@@ -67,7 +67,6 @@ func (x *Explainer) inPlace(n Need) bool {
 		slices.ContainsFunc(x.plan.Argv, func(arg string) bool { return strings.HasPrefix(arg, "-i") || arg == "--in-place" || arg == "-pi" })
 }
 
-// after reports whether a path follows an option.
 func (x *Explainer) after(option, path string) bool {
 	i := slices.Index(x.plan.Argv, option)
 	return i >= 0 && i+1 < len(x.plan.Argv) && x.absolute(x.plan.Argv[i+1]) == path

@@ -13,7 +13,6 @@ import (
 // builtin/tag.c, gpg-interface.c.
 var signatures = []string{"gpg failed to sign the data", "unable to sign the tag", "failed to sign the push certificate", "fatal: failed to write commit object"}
 
-// signing returns the denial for a key that git would have signed with.
 func (x *Explainer) signing(f Failed) []record.Denial {
 	if x.plan.GitSigning != "" { // the signer reports its refusals itself
 		return nil

@@ -75,7 +75,6 @@ var rules = lazy.Value[map[string]rule]{Make: func() map[string]rule {
 	}
 }}
 
-// splitKey splits a canonical key into section, subsection and variable.
 func splitKey(key string) (section, sub, variable string, hasSub bool) {
 	section, rest, _ := strings.Cut(key, ".")
 	at := strings.LastIndexByte(rest, '.')

@@ -49,7 +49,6 @@ func (r *Report) backends(ctx context.Context) {
 	r.Backends = append(r.Backends, Backend{Name: sandbox.None, Checks: []Check{}, Controls: []record.Control{}, Detail: "it isolates nothing"})
 }
 
-// tried tests one backend.
 func tried(ctx context.Context, name string) Backend {
 	alone := Report{Checks: []Check{}, Controls: []record.Control{}}
 	b := Backend{Name: name}

@@ -32,7 +32,6 @@ func (p *Parsed) Decide(q Request) (d Decision) { // the default is to deny
 	return d
 }
 
-// contains reports whether an operation belongs to a group.
 func contains(group, operation string) bool {
 	prefix, ok := strings.CutSuffix(group, "*")
 	return ok && (operation == prefix || strings.HasPrefix(operation, prefix+"-"))

@@ -52,7 +52,6 @@ func filterOf(f form, parameters map[string]string) (filter, error) {
 	return filter{}, fmt.Errorf("unknown filter %q", kind)
 }
 
-// valueOf returns a string, or the value of a parameter.
 func valueOf(f form, parameters map[string]string) (string, error) {
 	if f.kind == isString && !f.pattern {
 		return f.text, nil

@@ -174,7 +174,6 @@ func Parse(text string, parameters map[string]string) (*Parsed, error) {
 	}
 }
 
-// is reports whether a form is a list of these words.
 func (f *form) is(words ...string) bool {
 	return f.kind == isList && slices.EqualFunc(f.list, words, func(f form, w string) bool { return f.kind == isWord && f.text == w })
 }

@@ -83,7 +83,6 @@ func (w *writer) network() {
 	w.sockets(p.Network == "host" && (p.Ports == nil || slices.Contains(p.Ports.Connect, "53")))
 }
 
-// portsOf returns declared ports as a rule names them.
 func portsOf(declared []string) []string {
 	switch {
 	case len(declared) == 0:

@@ -44,7 +44,6 @@ func (w *writer) rule(head string, filters ...string) {
 // section begins a part of the profile.
 func (w *writer) section(what string) { w.text.WriteString("\n; " + what + "\n") }
 
-// filter returns a filter on a path.
 func (w *writer) filter(kind, path string) string {
 	if why := inexpressible(path); why != "" && w.fault == nil {
 		w.fault = plan.Refuse(plan.CodeUnsupported, "rename it, or work in another directory", "the backend seatbelt cannot name the path %.200q: %s", path, why)
@@ -83,7 +82,6 @@ func (w *writer) root(path string) string {
 	return path
 }
 
-// access returns the access of a path according to the table.
 func (w *writer) access(path string) plan.Access { return plan.Covering(w.plan.Paths, path).Access }
 
 // files writes the access table. The deeper path wins in the table, and the later rule in the
@@ -162,7 +160,6 @@ func (w *writer) ways() []string {
 	return slices.Compact(list)
 }
 
-// above returns the directories above a path.
 func above(path string) (list []string) {
 	for path != "/" {
 		path = filepath.Dir(path)

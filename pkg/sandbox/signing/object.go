@@ -170,7 +170,6 @@ func (h *header) take(prefix string) string {
 	return rest
 }
 
-// object returns an object name.
 func (h *header) object(prefix string) string {
 	name := h.take(prefix)
 	if !objectName(name) {

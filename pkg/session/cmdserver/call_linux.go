@@ -21,7 +21,6 @@ type call struct {
 	fds  []int // the standard streams, and the directory
 }
 
-// receive receives a call.
 func receive(fd int, text []byte) (*call, error) {
 	control := make([]byte, unix.CmsgSpace(dial.CallFDs*4))
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: patience}); err != nil {
@@ -46,7 +45,6 @@ func receive(fd int, text []byte) (*call, error) {
 	return c, nil
 }
 
-// passed returns the descriptors of control messages.
 func passed(control []byte) (fds []int, err error) {
 	messages, err := unix.ParseSocketControlMessage(control)
 	for _, m := range messages {

@@ -254,7 +254,6 @@ func (e *Exporter) sendUntil(ctx context.Context, t *target, part []item) error 
 	}
 }
 
-// tell reports what an accepted batch lost.
 func (e *Exporter) tell(t *target, p partial) {
 	switch {
 	case p.rejected > 0:

@@ -59,7 +59,6 @@ func (r *refusal) content() bool {
 	return r.status == http.StatusBadRequest || r.status == http.StatusRequestEntityTooLarge
 }
 
-// hint returns what a person can do about it.
 func (r *refusal) hint() string {
 	switch r.status {
 	case http.StatusUnauthorized, http.StatusForbidden:

@@ -126,7 +126,6 @@ func (h *HTML) banner(w io.Writer) {
 	fmt.Fprint(w, "</header>\n")
 }
 
-// capital capitalises the first letter.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // whereabouts says when, where and for whom the actions ran.

@@ -128,7 +128,6 @@ func (d *destination) carried() []string {
 	return []string{byteCount(d.sent), byteCount(d.received), span(d.ms)}
 }
 
-// badge returns the outcome whose colours a verdict uses.
 func badge(v record.ConnectionVerdict) trace.Outcome {
 	return [...]trace.Outcome{trace.Denied, trace.Failed, trace.Reported, trace.Allowed}[v]
 }
@@ -136,7 +135,6 @@ func badge(v record.ConnectionVerdict) trace.Outcome {
 // moreConnections says how many connections a list leaves out.
 func moreConnections(n int) string { return fmt.Sprintf("… and %s", Count(n, "more connection")) }
 
-// cells returns the numbers of a row.
 func (d *destination) cells() []string { return append([]string{fmt.Sprint(d.times)}, d.carried()...) }
 
 // network lists the destinations of all runs. Their remedies are shown with the

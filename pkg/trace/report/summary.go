@@ -179,7 +179,6 @@ func (t *tally) cells() []string {
 	return []string{number(t.runs), number(t.failed), number(t.denied), number(t.asked), number(t.found), number(t.passed), number(t.findings), orDot(t.ms)}
 }
 
-// tallyHead names the columns of a tally.
 func tallyHead() []string {
 	return []string{"runs", "failed", "denied", "asked", "found", "passed", "findings", "time"}
 }

@@ -94,5 +94,4 @@ func (t *Table) line(id, stamp, outcome, text, end string) string {
 	return strings.TrimRight(head+outcome+text+end, " ") + "\n"
 }
 
-// field returns one line of the details.
 func field(name, value string) string { return fmt.Sprintf("%-10s %s\n", name, value) }

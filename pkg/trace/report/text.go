@@ -83,7 +83,6 @@ func pad(text string, cells int) string {
 	return text + strings.Repeat(" ", max(cells-width(text), 0))
 }
 
-// padLeft pads numbers on the left.
 func padLeft(text string, cells int) string {
 	return strings.Repeat(" ", max(cells-width(text), 0)) + text
 }

@@ -139,7 +139,6 @@ func spread(all []stretch) []stretch {
 	return all
 }
 
-// at returns the position of a moment in the stretch.
 func (s stretch) at(moment time.Time) float64 {
 	whole := s.to.Sub(s.from)
 	if whole <= 0 {

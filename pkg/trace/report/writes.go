@@ -17,7 +17,6 @@ func writesOf(e *trace.Entry) string {
 	return fmt.Sprintf("%d created, %d modified, %d deleted, %d bytes", w.Created, w.Modified, w.Deleted, w.Bytes)
 }
 
-// writeWrites lists the changes in a report.
 func writeWrites(w io.Writer, e *trace.Entry) {
 	summary := writesOf(e)
 	if summary == "" {

@@ -40,7 +40,6 @@ func (r *run) denied(e *trace.Entry, d record.Denial) draft {
 	return out.attributed(r)
 }
 
-// relative removes the workspace from the beginning of a path.
 func relative(workspace, path string) string {
 	if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(workspace, "/")+"/"); ok && workspace != "" {
 		return rest

@@ -67,7 +67,6 @@ func fingerprints(base string, ordinal int) map[string]string {
 // collide in one of 10^7 logs.
 type seen map[uint64]struct{}
 
-// add reports whether the value is new.
 func (s seen) add(value string) bool {
 	sum := sha256.Sum256([]byte(value))
 	key := binary.BigEndian.Uint64(sum[:])

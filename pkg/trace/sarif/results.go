@@ -63,7 +63,6 @@ func (d draft) attributed(r *run) draft {
 	return d
 }
 
-// locateInCommand locates the result in the text of the command.
 func (d *draft) locateInCommand(r *run, e *trace.Entry) {
 	line, column := 1, 1
 	if c := e.Facts.Shell.Commands; len(c) > 0 && e.Action.Kind == record.KindShell {
@@ -142,7 +141,6 @@ func regionOf(f trace.Finding) *region {
 
 const invalidRule = "ethos.invalid_record"
 
-// badLine returns the result for an invalid line.
 func (r *run) badLine(id string, e record.Error) draft {
 	d := draft{identity: []string{invalidRule, e.Stage, e.Code, e.InputSHA256}}
 	d.result = result{

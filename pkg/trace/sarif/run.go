@@ -31,7 +31,6 @@ func (w *Writer) newRun(name string) *run {
 	return &run{name: name, embedded: map[string]int{}, provenance: w.Provenance}
 }
 
-// invoke adds the invocation of an entry.
 func (r *run) invoke(e *trace.Entry) error {
 	r.note(e)
 	return r.invocations.add(r.invocation(e))
@@ -92,7 +91,6 @@ func (r *run) embed(a artifact) (*int, error) {
 	return &i, r.artifacts.add(a)
 }
 
-// writeTo writes the run as one element of runs.
 func (r *run) writeTo(w *bufio.Writer, version string) error {
 	d := driver{Name: r.name, Version: version, Rules: r.rules.list}
 	if r.name == ownName {

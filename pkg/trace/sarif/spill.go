@@ -22,7 +22,6 @@ type list struct {
 	file *os.File // unlinked
 }
 
-// add appends one element.
 func (l *list) add(v any) error {
 	if l.n > 0 {
 		l.buf.WriteByte(',')
@@ -52,7 +51,6 @@ func (l *list) spill() error {
 	return err
 }
 
-// writeTo writes the elements.
 func (l *list) writeTo(w io.Writer) error {
 	if l.file != nil {
 		if _, err := l.file.Seek(0, io.SeekStart); err != nil {

@@ -106,7 +106,6 @@ func (w *Writer) put(r *run, d draft, ordinals map[string]int, fresh *int) error
 	return r.results.add(res)
 }
 
-// runOf returns the run that the entry belongs to.
 func (w *Writer) runOf(e *trace.Entry) *run {
 	id := e.Tool()
 	if id == "" || !e.Ran() {
