@@ -1,35 +1,18 @@
 package capability
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-
-	"ethos/pkg/record"
-)
+import "ethos/pkg/record"
 
 // CopyOnWrite is the value of the field view with which a command writes to a view of its writable
 // directories, and not to the directories themselves.
 const CopyOnWrite = "copy-on-write"
 
-// ForMode returns the upper bound of what a command may use in a trust mode. Of two modes the
+// inMode returns the upper bound of what a command may use in a trust mode. Of two modes the
 // stricter one is never wider:
 //
 //   - plan: the work space can be read, and nothing can be written;
 //   - verify: as safe, in a copy-on-write view that is discarded;
 //   - safe and auto: the work space can be written, and no network can be reached. In auto nobody
 //     is asked, so the boundary is required; it is not wider.
-func ForMode(mode string, space Space) (Set, error) {
-	if !slices.Contains(record.Modes(), mode) {
-		return Set{}, fmt.Errorf("the modes are %s, not %q", strings.Join(record.Modes(), ", "), mode)
-	}
-	s, err := known(DefaultProfile)
-	if err != nil {
-		return s, err
-	}
-	return inMode(mode, space, s), nil
-}
-
 func inMode(mode string, space Space, s Set) Set {
 	switch mode {
 	case record.ModePlan:

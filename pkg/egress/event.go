@@ -1,7 +1,6 @@
 package egress
 
 import (
-	"sync"
 	"time"
 
 	"ethos/pkg/egress/rule"
@@ -65,57 +64,3 @@ type SinkFunc func(Event)
 
 // Record calls f.
 func (f SinkFunc) Record(e Event) { f(e) }
-
-// Refusals is a Sink that keeps, for each name that the rules refused, the
-// pattern that would allow it, in the order of the first refusals. The number
-// of names is limited.
-type Refusals struct {
-	mu      sync.Mutex
-	seen    map[string]int
-	remedy  []Refused
-	dropped int
-}
-
-// Refused is a destination that the rules refused.
-type Refused struct {
-	Name   string
-	Port   uint16 // 0 if only the name was asked for
-	Reason rule.Reason
-	Remedy string // "" if a deny pattern matches
-}
-
-const maxRefusals = 1000
-
-// Record keeps a refusal by the rules and ignores all other events.
-func (r *Refusals) Record(e Event) {
-	switch e.Reason {
-	case rule.NotAllowed, rule.Denied, rule.DeniedAddress:
-	default:
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.seen == nil {
-		r.seen = map[string]int{}
-	}
-	refused := Refused{e.Name, e.Port, e.Reason, e.Remedy}
-	i, known := r.seen[e.Name]
-	switch {
-	case known && r.remedy[i].Port == 0:
-		r.remedy[i] = refused // now the port is known
-	case known:
-	case len(r.remedy) == maxRefusals:
-		r.dropped++
-	default:
-		r.seen[e.Name] = len(r.remedy)
-		r.remedy = append(r.remedy, refused)
-	}
-}
-
-// List returns the refused names kept, and the number of further ones that were
-// not.
-func (r *Refusals) List() (refused []Refused, more int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]Refused(nil), r.remedy...), r.dropped
-}

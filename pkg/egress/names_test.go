@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,7 +15,6 @@ import (
 
 	"ethos/pkg/egress/dns"
 	"ethos/pkg/egress/pool"
-	"ethos/pkg/egress/rule"
 )
 
 const hostsFile = `
@@ -164,30 +162,6 @@ func TestReverse(t *testing.T) {
 		if got, ok := n.Reverse(netip.MustParseAddr(at)); got != want || ok != (want != "") {
 			t.Errorf("%s: %q", at, got)
 		}
-	}
-}
-
-func TestRefusals(t *testing.T) {
-	var r Refusals
-	for _, e := range []Event{
-		{Name: "a.test", Reason: rule.NotAllowed, Remedy: "a.test"},
-		{Name: "b.test", Reason: rule.Denied, Port: 1},
-		{Name: "a.test", Port: 443, Reason: rule.NotAllowed, Remedy: "a.test:443"},
-		{Name: "a.test", Port: 22, Reason: rule.NotAllowed, Remedy: "a.test:22"},
-		{Name: "c.test", Reason: Unreachable},
-		{Name: "d.test", Allowed: true},
-	} {
-		r.Record(e)
-	}
-	want := []Refused{{"a.test", 443, rule.NotAllowed, "a.test:443"}, {"b.test", 1, rule.Denied, ""}}
-	if got, more := r.List(); !slices.Equal(got, want) || more != 0 {
-		t.Errorf("%+v, %d more", got, more)
-	}
-	for i := range 3000 {
-		r.Record(Event{Name: strings.Repeat("x", i+1), Reason: rule.NotAllowed})
-	}
-	if got, more := r.List(); len(got) != maxRefusals || more != 3002-maxRefusals {
-		t.Errorf("%d, %d more", len(got), more)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestPage(t *testing.T) {
 func pageOf(set *Set) []byte {
 	var out bytes.Buffer
 	out.WriteString(pageHead + "\n## Principles\n\n")
-	for _, p := range set.Principles() {
+	for _, p := range set.principles {
 		fmt.Fprintf(&out, "- `%s`: %s\n", p.ID, p.Title)
 	}
 	pack := ""

@@ -61,9 +61,6 @@ func (s *Set) Reads(variable string) bool {
 	return slices.ContainsFunc(s.rules, func(r *rule) bool { return slices.Contains(r.reads, variable) })
 }
 
-// Principles lists the principles.
-func (s *Set) Principles() []Principle { return slices.Clone(s.principles) }
-
 // Packs names the packs, core first.
 func (s *Set) Packs() []string { return slices.Clone(s.packs) }
 

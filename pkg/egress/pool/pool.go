@@ -108,10 +108,6 @@ func (t *Table) Contains(addr netip.Addr) bool {
 	return t.v4.Contains(addr) || t.v6.Contains(addr)
 }
 
-// Ranges returns the networks of the table. A network that the table does not
-// have is invalid.
-func (t *Table) Ranges() (v4, v6 netip.Prefix) { return t.v4, t.v6 }
-
 // at returns address i of a range, counted from the second address.
 func at(p netip.Prefix, i int) netip.Addr {
 	if !p.IsValid() {

@@ -22,8 +22,7 @@
 // block: neither "*" nor 0.0.0.0/0 allows one.
 //
 // An empty allow-list allows nothing. A deny pattern overrides every allow
-// pattern. [Rules.Within] only narrows: its result allows exactly what each of
-// the two rule sets allows.
+// pattern.
 //
 // # Limits
 //

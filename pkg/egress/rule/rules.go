@@ -39,19 +39,6 @@ type Verdict struct {
 	Remedy string
 }
 
-// Within returns the rules that allow exactly what both r and parent allow.
-func (r Rules) Within(parent Rules) Rules {
-	return Rules{Allow: parent.explicit().Meet(r.explicit()), Deny: parent.Deny.Union(r.Deny)}
-}
-
-// explicit returns the allow-list with the ports written out.
-func (r Rules) explicit() Set {
-	if r.Ports == nil {
-		return r.Allow
-	}
-	return r.Allow.At(r.Ports)
-}
-
 // Destination checks what a program asked for, before a name is resolved. For
 // an address it is the complete check.
 func (r Rules) Destination(h Host, port uint16) Verdict {

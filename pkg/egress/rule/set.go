@@ -73,19 +73,6 @@ func (p Pattern) Meet(q Pattern) (Pattern, bool) {
 	return q, true
 }
 
-// Meet returns the allow-list of what both lists allow.
-func (s Set) Meet(t Set) Set {
-	out := Set{}
-	for _, p := range s {
-		for _, q := range t {
-			if r, ok := p.Meet(q); ok {
-				out = append(out, r)
-			}
-		}
-	}
-	return out.normal()
-}
-
 // At returns the set with these ports added to the patterns that have no port.
 func (s Set) At(ports []uint16) Set {
 	out := Set{}

@@ -33,13 +33,11 @@ func Start(ctx context.Context, p *plan.Plan, io IO) (*Session, error) {
 func CheckNarrow(*plan.Plan, control.Narrow) error { return nil }
 
 func (*Session) Plan() *plan.Plan                                                   { return nil }
-func (*Session) Init() int                                                          { return 0 }
 func (*Session) Evidence() record.Sandbox                                           { return record.Sandbox{} }
 func (*Session) Done() <-chan struct{}                                              { return nil }
 func (*Session) End()                                                               {}
 func (*Session) Wait() (Outcome, error)                                             { return Outcome{}, nil }
 func (*Session) Spawn(context.Context, Command) (*Child, error)                     { return nil, nil }
-func (*Session) Processes() []int                                                   { return nil }
 func (*Session) SpawnFrom(context.Context, func() (Command, error)) (*Child, error) { return nil, nil }
 func (*Session) Expect(context.Context)                                             {}
 func (*Session) Prepare()                                                           {}

@@ -28,12 +28,6 @@ func (v *View) Unhashed(context.Context) ([]Change, error) { return nil, errLinu
 // Refused returns the changes that would be left out.
 func (v *View) Refused([]Change) []Left { return nil }
 
-// Hide records what is hidden from a command.
-func (v *View) Hide([]string) error { return errLinux }
-
-// Exposed returns an error if something hidden may have another name.
-func (v *View) Exposed() error { return errLinux }
-
 // Save saves what was applied.
 func (v *View) Save() error { return errLinux }
 

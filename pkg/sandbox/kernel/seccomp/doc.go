@@ -47,8 +47,7 @@
 // # Kernel versions
 //
 // seccomp(2) exists since Linux 3.17, and without a tracer that could change a
-// checked call since 4.8. [KillProcess], [FlagLog] and the question for actions
-// came with 4.14, so [Probe] refuses older kernels. [Notify] and
-// [FlagNewListener] need 5.0. On later ones only the speed differs: 5.11 keeps
-// the answers that depend on the number alone.
+// checked call since 4.8. [KillProcess] and [FlagLog] came with 4.14. [Notify]
+// and [FlagNewListener] need 5.0. On later ones only the speed differs: 5.11
+// keeps the answers that depend on the number alone.
 package seccomp

@@ -1,7 +1,6 @@
 package seccomp
 
 import (
-	"errors"
 	"fmt"
 	"unsafe"
 
@@ -10,8 +9,7 @@ import (
 
 // Operations of seccomp(2). Source: linux/seccomp.h.
 const (
-	SetModeFilter  = 1 // SECCOMP_SET_MODE_FILTER
-	getActionAvail = 2 // SECCOMP_GET_ACTION_AVAIL (Linux 4.14)
+	SetModeFilter = 1 // SECCOMP_SET_MODE_FILTER
 )
 
 // Fprog returns the third argument of seccomp(SECCOMP_SET_MODE_FILTER, flags,
@@ -44,26 +42,6 @@ func (p Program) Install(flags uint32) error {
 		return fmt.Errorf("seccomp: set mode filter: %w", errno)
 	case r != 0: // with FlagTSync: a thread that could not be synchronized
 		return fmt.Errorf("seccomp: set mode filter: thread %d cannot be synchronized", r)
-	}
-	return nil
-}
-
-// Probe asks the kernel whether programs of this package can be installed. It
-// changes nothing. The error wraps [errors.ErrUnsupported] if they cannot, and
-// is another error if the query was refused. SECCOMP_GET_ACTION_AVAIL and
-// KillProcess came with the same version, so an older kernel answers EINVAL to
-// the operation.
-func Probe() error {
-	for _, action := range []Action{KillProcess, Errno(ePERM), Allow} {
-		value := uint32(action & actionMask)
-		_, _, errno := unix.Syscall(unix.SYS_SECCOMP, getActionAvail, 0, uintptr(unsafe.Pointer(&value)))
-		switch errno {
-		case 0:
-		case unix.ENOSYS, unix.EINVAL, unix.EOPNOTSUPP:
-			return fmt.Errorf("seccomp: action %v needs Linux 4.14 with CONFIG_SECCOMP_FILTER: %w", action, errors.Join(errors.ErrUnsupported, errno))
-		default:
-			return fmt.Errorf("seccomp: ask for action %v: %w", action, errno)
-		}
 	}
 	return nil
 }
