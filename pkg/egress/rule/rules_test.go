@@ -1,7 +1,6 @@
 package rule
 
 import (
-	"math/rand/v2"
 	"net/netip"
 	"slices"
 	"testing"
@@ -195,17 +194,6 @@ var (
 		"8.8.8.8", "169.254.1.1", "169.254.169.254", "::1", "fd00::1", "64:ff9b::a01:203", "64:ff9b::808:808", "2002:a00:1::", "2002:808:808::", "2606::1"}
 	somePorts = []uint16{22, 80, 443}
 )
-
-func pick(r *rand.Rand, n int) (s Set) {
-	for range r.IntN(n + 1) {
-		p, err := ParsePattern(somePatterns[r.IntN(len(somePatterns))])
-		if err != nil {
-			panic(err)
-		}
-		s = append(s, p)
-	}
-	return s
-}
 
 // TestCovers: a pattern that covers another grants all that the other grants.
 func TestCovers(t *testing.T) {
