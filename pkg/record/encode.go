@@ -45,7 +45,7 @@ func foreign(t reflect.Type) bool {
 func appendValue(dst []byte, v reflect.Value) (_ []byte, err error) {
 	switch v.Kind() {
 	case reflect.String:
-		return AppendString(dst, v.String()), nil
+		return appendString(dst, v.String()), nil
 	case reflect.Bool:
 		return strconv.AppendBool(dst, v.Bool()), nil
 	case reflect.Int, reflect.Int64:
@@ -140,7 +140,7 @@ func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(AppendString(dst, key.String()), ':')
+		dst = append(appendString(dst, key.String()), ':')
 		if dst, err = appendValue(dst, v.MapIndex(key)); err != nil {
 			return dst, err
 		}
@@ -148,24 +148,12 @@ func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
 	return append(dst, '}'), nil
 }
 
-// AppendString appends a string in the encoding of lines.
-func AppendString(dst []byte, s string) []byte {
+// appendString appends a string in the encoding of lines.
+func appendString(dst []byte, s string) []byte {
 	// encoding/json replaces bytes that are not UTF-8, and escapes what ends a line in JavaScript.
 	if !utf8.ValidString(s) || strings.Contains(s, "\u2028") || strings.Contains(s, "\u2029") {
 		dst, _ = appendForeign(dst, reflect.ValueOf(s)) // never fails for a string
 		return dst
 	}
 	return appendText(dst, s)
-}
-
-// AppendStrings appends a list of strings in the encoding of lines; a nil list is an empty array.
-func AppendStrings(dst []byte, list []string) []byte {
-	dst = append(dst, '[')
-	for i, s := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = AppendString(dst, s)
-	}
-	return append(dst, ']')
 }

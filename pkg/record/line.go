@@ -275,7 +275,7 @@ func (l *Line) Set(name string, v any) error {
 	l.changed(name)
 	i := l.index(name)
 	if i < 0 {
-		l.members = append(l.members, member{name: name, key: AppendString(nil, name)})
+		l.members = append(l.members, member{name: name, key: appendString(nil, name)})
 		i = len(l.members) - 1
 	}
 	for len(l.values) < len(l.members) {
