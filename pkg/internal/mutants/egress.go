@@ -49,8 +49,6 @@ var egress = []Mutant{
 	{Name: "rules: the loopback for its own names alone", Edits: []Edit{{verdicts, `h.IsLocal() && class == "loopback"`, `class == "loopback"`}}, Tests: judging},
 	{Name: "rules: the port", Edits: []Edit{{verdicts, `return p.port == 0 || p.port == port`, `return true`}}, Tests: judging},
 	{Name: "rules: the ports of a pattern without one", Edits: []Edit{{verdicts, `return slices.Contains(r.Ports, port)`, `return true`}}, Tests: judging},
-	{Name: "rules: an empty parent list stays empty", Edits: []Edit{{verdicts, `Allow: parent.explicit().Meet(r.explicit())`, `Allow: r.explicit()`}}, Tests: judging},
-	{Name: "rules: a parent's denials stay", Edits: []Edit{{verdicts, `Deny: parent.Deny.Union(r.Deny)`, `Deny: r.Deny`}}, Tests: judging},
 	{Name: "rules: a special address by its own block", Edits: []Edit{{patterns, `return inside && p.scope() == scopeOf(at)`, "_ = at\n\t\treturn inside"}}, Tests: judging},
 	{Name: "rules: localhost by its own name", Edits: []Edit{{patterns, `return p.names(h) && (!h.IsLocal() || local(p.name))`, `return p.names(h)`}}, Tests: judging},
 	{Name: "rules: a denied address in another form", Edits: []Edit{{patterns, `return ok && p.prefix.Contains(inner.Addr())`, `return ok && false && p.prefix.Contains(inner.Addr())`}}, Tests: judging},

@@ -86,13 +86,13 @@ func Lines(root, file string, variables []string, tests []Tests) (list []Mutant,
 
 // Rules returns the mutants of the system call filter: for each rule, and each call in it, the
 // filter without it.
-func Rules(root, file string, more []Edit, tests []Tests) (list []Mutant, err error) {
+func Rules(root, file string, tests []Tests) (list []Mutant, err error) {
 	s, err := read(root, file)
 	if err != nil {
 		return nil, err
 	}
 	add := func(name string, e Edit) {
-		list = append(list, Mutant{Name: "filter: " + name, Edits: append([]Edit{e}, more...), Tests: tests})
+		list = append(list, Mutant{Name: "filter: " + name, Edits: []Edit{e}, Tests: tests})
 	}
 	ast.Inspect(s.file, func(n ast.Node) bool {
 		literal, ok := n.(*ast.CompositeLit)

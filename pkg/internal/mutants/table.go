@@ -31,7 +31,7 @@ var (
 	}
 	laterSockets = []Tests{{Package: "./pkg/internal/escapes", Run: "^TestSocketsThatComeLater$"}}
 	written      = []Tests{{Package: "./pkg/internal/escapes", Run: "^(TestEveryLayerIsAskedFor|TestInjectingVariables|TestProtectedByName)$"}}
-	filter       = []Tests{{Package: "./pkg/sandbox/kernel/seccomp", Skip: "^(TestPrecompiledIsCurrent|TestAsm|TestDenyPrivilegeProgram)$"}}
+	filter       = []Tests{{Package: "./pkg/sandbox/kernel/seccomp", Skip: "^TestAsm$"}}
 	races        = []Tests{{Package: "./pkg/sandbox", Run: "^(TestSwaps)$"}, {Package: "./pkg/internal/escapes"}}
 	faults       = []Tests{{Package: "./pkg/sandbox", Run: "^(TestVerify|TestVerifyNamespaces|TestLandlockAlone)$"}}
 	inCaches     = []Tests{{Package: "./pkg/sandbox/plan", Run: "^TestMaskInCache$"}}
@@ -138,9 +138,8 @@ var single = []Mutant{
 // All lists every mutant. root is the directory of the module.
 func All(root string) ([]Mutant, error) {
 	list := slices.Concat(single, leftBehind, egress, decided, guards, cgroups)
-	compiled := []Edit{{"pkg/sandbox/kernel/seccomp/precompiled.go", "\tpacked := denyPrivilegeAMD64\n", "\tif p, err := DenyPrivilege().Compile(a); err == nil {\n\t\treturn p\n\t}\n\tpacked := denyPrivilegeAMD64\n"}}
 	for _, more := range []func() ([]Mutant, error){
-		func() ([]Mutant, error) { return Rules(root, filters, compiled, filter) },
+		func() ([]Mutant, error) { return Rules(root, filters, filter) },
 		func() ([]Mutant, error) {
 			return Lines(root, "pkg/sandbox/plan/env.go", []string{"injecting"}, written)
 		},

@@ -8,12 +8,10 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// filter is one seccomp program of a run.
+// filter is one seccomp program of a run, with the profile that it was compiled from.
 type filter struct {
-	name    string
+	seccomp.Profile
 	program seccomp.Program
-	flags   uint32 // of seccomp(2)
-	profile func() seccomp.Profile
 }
 
 // filters compiles the programs of the plan for this machine: always the one that denies
@@ -26,29 +24,23 @@ func filters(p *plan.Plan, read func(path string) ([]byte, error)) ([]filter, er
 		return nil, &plan.Refusal{Code: plan.CodeRequire, Err: err, Hint: "amd64 and arm64 are supported"}
 	}
 	open := seccomp.Openings{Tracing: p.Debug, Namespaces: p.NestedUserns != "", Mounts: p.NestedUserns == capability.NestedMounts}
-	list := []filter{{name: seccomp.DenyPrivilegeName, program: seccomp.DenyPrivilegeProgram(arch)}}
-	list[0].profile = func() seccomp.Profile { return seccomp.DenyPrivilegeBut(open) }
-	if open != (seccomp.Openings{}) {
-		if list[0].program, err = list[0].profile().Compile(arch); err != nil {
-			return nil, &plan.Refusal{Code: plan.CodeSetup, Err: err}
-		}
-	}
-	var more []seccomp.Profile
+	profiles := []seccomp.Profile{seccomp.DenyPrivilegeBut(open)}
 	if p.Ports != nil || p.NoUnixSockets {
-		more = append(more, seccomp.Sockets(p.Ports != nil, p.NoUnixSockets))
+		profiles = append(profiles, seccomp.Sockets(p.Ports != nil, p.NoUnixSockets))
 	}
 	if p.Owner != nil { // otherwise a program could give root's group to the owner
-		more = append(more, seccomp.NoSetGroupID())
+		profiles = append(profiles, seccomp.NoSetGroupID())
 	}
 	if p.Backend == plan.Landlock {
-		more = append(more, seccomp.Alone(p.Network == "host"))
+		profiles = append(profiles, seccomp.Alone(p.Network == "host"))
 	}
-	for _, profile := range more {
+	var list []filter
+	for _, profile := range profiles {
 		program, err := profile.Compile(arch)
 		if err != nil {
 			return nil, &plan.Refusal{Code: plan.CodeSetup, Err: err}
 		}
-		list = append(list, filter{profile.Name, program, 0, func() seccomp.Profile { return profile }})
+		list = append(list, filter{profile, program})
 	}
 	if p.SeccompFile == "" {
 		if p.Seccomp != seccomp.DenyPrivilegeName {
@@ -64,7 +56,7 @@ func filters(p *plan.Plan, read func(path string) ([]byte, error)) ([]filter, er
 	if err != nil {
 		return nil, plan.Refuse(plan.CodeDeclaration, "shorten the profile", "seccomp profile %s: %w", p.SeccompFile, err)
 	}
-	return append(list, filter{profile.Name, program, profile.Flags, func() seccomp.Profile { return profile }}), nil
+	return append(list, filter{profile, program}), nil
 }
 
 // profileFile reads the profile that the plan names, in the format of the OCI runtime
@@ -94,7 +86,7 @@ func SeccompText(p *plan.Plan) (string, error) {
 	}
 	text := ""
 	for _, f := range list {
-		text += "; " + f.name + "\n" + f.program.Asm(arch)
+		text += "; " + f.Name + "\n" + f.program.Asm(arch)
 	}
 	return text, nil
 }

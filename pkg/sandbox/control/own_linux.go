@@ -110,7 +110,7 @@ func (o *Own) start(i *steps.Image) {
 		i.CgroupFD = o.leaf.FD()
 	}
 	for _, f := range o.job.CommandFilters {
-		i.Add(step("seccomp", "seccomp", unix.SYS_SECCOMP, f.name, steps.Int(seccomp.SetModeFilter), steps.Int(f.flags), i.Filter(f.program.Fprog())))
+		i.Add(step("seccomp", "seccomp", unix.SYS_SECCOMP, f.Name, steps.Int(seccomp.SetModeFilter), steps.Int(f.Flags), i.Filter(f.program.Fprog())))
 	}
 }
 

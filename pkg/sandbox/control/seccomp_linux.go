@@ -51,10 +51,10 @@ func (c *seccompControl) divide() error {
 	compiled := func(p seccomp.Profile) filter {
 		program, fault := p.Compile(arch)
 		err = errors.Join(err, fault)
-		return filter{p.Name, program, p.Flags, nil}
+		return filter{p, program}
 	}
 	for _, f := range c.filters {
-		rest, only := f.profile().Split("clone3")
+		rest, only := f.Split("clone3")
 		if c.spawner = append(c.spawner, compiled(rest)); len(only.Rules) > 0 {
 			c.commands = append(c.commands, compiled(only))
 		}
@@ -84,14 +84,14 @@ func (c *seccompControl) Steps(at Phase, p *Program) {
 			c.Handed = append(c.Handed, f.program)
 			continue
 		}
-		p.Command = append(p.Command, step("seccomp", "seccomp", unix.SYS_SECCOMP, f.name, steps.Int(seccomp.SetModeFilter), steps.Int(f.flags), steps.Filter(f.program.Fprog())))
+		p.Command = append(p.Command, step("seccomp", "seccomp", unix.SYS_SECCOMP, f.Name, steps.Int(seccomp.SetModeFilter), steps.Int(f.Flags), steps.Filter(f.program.Fprog())))
 	}
 }
 
 // given reports whether another program loads a filter before this one starts inside: all
 // but a profile file, which may deny what this program still has to do.
 func (c *seccompControl) given(f filter) bool {
-	return c.Wrapped && f.flags == 0 && (c.Job.Plan.SeccompFile == "" || f.name != c.Job.Plan.Seccomp)
+	return c.Wrapped && f.Flags == 0 && (c.Job.Plan.SeccompFile == "" || f.Name != c.Job.Plan.Seccomp)
 }
 
 // Verify checks that the mode is 2, a filter (linux/seccomp.h), and the number of filters.

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+//go:generate go test ./internal/tablegen -count=1 -update
+
 // Arch is an architecture for which programs are compiled. See [AMD64], [ARM64]
 // and [Native].
 type Arch struct {

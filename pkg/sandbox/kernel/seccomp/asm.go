@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+//go:generate go test . -count=1 -run TestAsm -update
+
 // Asm is the program as text, one instruction a line: its index, the mnemonic
 // of the kernel's bpf_asm, the operand, for jumps the indexes they lead to
 // (true first), and what the numbers mean on the architecture it was compiled

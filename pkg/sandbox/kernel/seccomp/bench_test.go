@@ -10,12 +10,3 @@ func BenchmarkCompileDenyPrivilege(b *testing.B) {
 		}
 	}
 }
-
-func BenchmarkDenyPrivilegeProgram(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if len(DenyPrivilegeProgram(AMD64())) == 0 {
-			b.Fatal("it is empty")
-		}
-	}
-}

@@ -75,7 +75,11 @@ func confine(job childJob, arch *Arch) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	if err := DenyPrivilegeProgram(arch).Install(FlagTSync); err != nil || job.OCI == "" {
+	deny, err := DenyPrivilege().Compile(arch)
+	if err != nil {
+		return err
+	}
+	if err := deny.Install(FlagTSync); err != nil || job.OCI == "" {
 		return err
 	}
 	p, err := ParseOCI("test", []byte(job.OCI), arch)
