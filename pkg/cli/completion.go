@@ -86,12 +86,7 @@ func flagWord(after string, f *kong.Flag, sets map[string][]string) word {
 
 // takesFile reports whether the placeholder of a flag mentions a file.
 func takesFile(f *kong.Flag) bool {
-	for _, name := range []string{"FILE", "DIR", "PATH"} {
-		if strings.Contains(f.PlaceHolder, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"FILE", "DIR", "PATH"}, func(name string) bool { return strings.Contains(f.PlaceHolder, name) })
 }
 
 // identifier turns a program name into a shell function name.

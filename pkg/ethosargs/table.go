@@ -1,6 +1,7 @@
 package ethosargs
 
 import (
+	"slices"
 	"strings"
 
 	"ethos/pkg/lazy"
@@ -54,12 +55,7 @@ type Command struct {
 
 // harmless reports whether a command only reads and shows, with whatever options.
 func (c *Command) harmless() bool {
-	for _, o := range c.Options {
-		if o.Class == Widens || o.Class == Compared {
-			return false
-		}
-	}
-	return !c.Person && !c.Default
+	return !slices.ContainsFunc(c.Options, func(o Option) bool { return o.Class == Widens || o.Class == Compared }) && !c.Person && !c.Default
 }
 
 // Program is one program of ethos.

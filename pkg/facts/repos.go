@@ -3,6 +3,7 @@ package facts
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"syscall"
 	"time"
 
@@ -81,12 +82,7 @@ func (r *repos) read(dir string, opt gitrepo.Options) *repo {
 }
 
 func (r *repos) fresh(have *repo) bool {
-	for _, s := range have.stamps {
-		if stampOf(r.tree, s.name) != s {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(have.stamps, func(s stamp) bool { return stampOf(r.tree, s.name) != s })
 }
 
 // context returns what the meaning of a git command depends on if it starts in this repository.

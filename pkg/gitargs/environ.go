@@ -166,12 +166,7 @@ func (c *call) configCount() {
 }
 
 func (c *call) hasenv(name string) bool {
-	for _, a := range c.ctx.Env {
-		if a.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.ctx.Env, func(a record.Assignment) bool { return a.Name == name })
 }
 
 // configParameters records GIT_CONFIG_PARAMETERS, in which git passes -c to the programs it starts:

@@ -1,5 +1,7 @@
 package gitargs
 
+import "slices"
+
 // defaultProtected are the branches that count as protected if the repository names none.
 var defaultProtected = [...]string{"main", "master"}
 
@@ -13,12 +15,7 @@ func (c *call) protected() []string {
 // isProtected reports whether the branch, or any branch that matches it if it is a pattern, is
 // protected.
 func (c *call) isProtected(branch string) bool {
-	for _, pattern := range c.protected() {
-		if overlap(branch, pattern) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.protected(), func(pattern string) bool { return overlap(branch, pattern) })
 }
 
 // maxPattern is the longest pattern that overlap compares, in bytes; longer ones count as

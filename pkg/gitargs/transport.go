@@ -2,6 +2,7 @@ package gitargs
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"ethos/pkg/record"
@@ -25,12 +26,7 @@ func (c *call) remoteRuns(remote, pushKey string) bool {
 	for _, key := range [...]string{"url", pushKey} {
 		addresses = append(addresses, c.allConfig("remote."+remote+"."+key)...)
 	}
-	for _, a := range addresses {
-		if runsCommand(a) || runsCommand(c.rewritten(a)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(addresses, func(a string) bool { return runsCommand(a) || runsCommand(c.rewritten(a)) })
 }
 
 // rewritten applies url.<base>.insteadOf and pushInsteadOf: the longest match wins; git-config(1).

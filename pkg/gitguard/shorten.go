@@ -2,6 +2,7 @@ package gitguard
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ethos/pkg/gitargs"
@@ -27,12 +28,7 @@ func (l *looked) shorten() {
 
 // onlyIndex reports whether a command touches at most the index, objects and refs.
 func onlyIndex(class []string) bool {
-	for _, c := range class {
-		if c != "read" && c != "index" && c != "refs" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(class, func(c string) bool { return c != "read" && c != "index" && c != "refs" })
 }
 
 func size(words []string) int {

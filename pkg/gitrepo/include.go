@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -92,12 +93,7 @@ func (l *loader) hasURL(pattern string) bool {
 		l.deferred = true
 		return false
 	}
-	for _, url := range l.urls {
-		if wild(glob, url) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.urls, func(url string) bool { return wild(glob, url) })
 }
 
 // wild matches like wildmatch.c with WM_PATHNAME: braces are literal, and "a/**" does not match

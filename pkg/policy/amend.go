@@ -1,8 +1,6 @@
 package policy
 
-import (
-	"slices"
-)
+import "slices"
 
 // amend applies the entry of a consumer's file to a shipped policy. A protected policy can be made
 // stricter, broader and better explained; its expression stays. For any other shipped policy, a
@@ -78,12 +76,7 @@ func covers(list, old, everything []string) bool {
 	if len(old) == 0 {
 		old = everything
 	}
-	for _, name := range old {
-		if !slices.Contains(list, name) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(old, func(name string) bool { return !slices.Contains(list, name) })
 }
 
 // overlay copies the keys that were given into a policy.

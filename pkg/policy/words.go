@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"ethos/pkg/record"
@@ -60,22 +61,12 @@ func hasOption(c *record.Command, letters string, names []string) bool {
 
 func hasLong(given string, names []string) bool {
 	given, _, _ = strings.Cut(given, "=")
-	for _, name := range names {
-		if given != "" && strings.HasPrefix(name, given) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(name string) bool { return given != "" && strings.HasPrefix(name, given) })
 }
 
 // isUnresolved reports whether a word of the command is not static.
 func isUnresolved(c *record.Command) bool {
-	for _, w := range c.Argv {
-		if w == nil {
-			return true
-		}
-	}
-	return c.Dynamic
+	return slices.Contains(c.Argv, nil) || c.Dynamic
 }
 
 // interpreters are programs that run a file named on their command line.

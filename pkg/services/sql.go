@@ -1,6 +1,7 @@
 package services
 
 import (
+	"slices"
 	"strings"
 
 	"ethos/pkg/record"
@@ -129,12 +130,7 @@ func verb(s []token) int {
 }
 
 func has(s []token, word string) bool {
-	for _, t := range s {
-		if t.is(word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s, func(t token) bool { return t.is(word) })
 }
 
 // bounded reports whether a statement has a limit, or a condition that is not

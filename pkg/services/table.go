@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"ethos/pkg/lazy"
@@ -120,12 +121,7 @@ func (w words) takesValue(i int) bool {
 	if t == "--" || strings.Contains(t, "=") {
 		return false
 	}
-	for _, f := range w.flags {
-		if f == t {
-			return false
-		}
-	}
-	return true
+	return !slices.Contains(w.flags, t)
 }
 
 // match matches a pattern against the words. It returns the operation, and the

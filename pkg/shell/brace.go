@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -191,12 +192,7 @@ func (b *bracer) gobble(units []unit, from int, want byte) int {
 
 // hasComma reports whether the braces contain a comma at any depth.
 func (b *bracer) hasComma(units []unit) bool {
-	for _, u := range units {
-		if u.ch == ',' {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(units, func(u unit) bool { return u.ch == ',' })
 }
 
 // alternatives is expand_amble of bash.

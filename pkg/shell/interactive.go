@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -204,12 +205,7 @@ func (c *walker) relays(s *syntax.Stmt) bool {
 }
 
 func (c *walker) anyRelays(list []*syntax.Stmt) bool {
-	for _, s := range list {
-		if c.relays(s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, c.relays)
 }
 
 // relaysCall is relays for the filters that read standard input if they have no file operand.

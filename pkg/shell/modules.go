@@ -2,6 +2,7 @@ package shell
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -10,12 +11,7 @@ import (
 // Interface"), and un.rb, which `ruby -run -e rm -- f` loads.
 func moduleTool(name string, args []field) []field {
 	is := func(i int, texts ...string) bool {
-		for _, text := range texts {
-			if i < len(args) && args[i].text == text && !args[i].dyn {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(texts, func(text string) bool { return i < len(args) && args[i].text == text && !args[i].dyn })
 	}
 	words := func(operands []field, texts ...string) (list []field) {
 		for _, text := range texts {

@@ -1,6 +1,10 @@
 package shell
 
-import "mvdan.cc/sh/v3/syntax"
+import (
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+)
 
 // alt is one value a variable may have.
 type alt struct {
@@ -168,12 +172,7 @@ func (s *scope) functions(name string) []*function {
 }
 
 func anyExported(funcs []*function) bool {
-	for _, f := range funcs {
-		if f != nil && f.exported {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(funcs, func(f *function) bool { return f != nil && f.exported })
 }
 
 func (s *scope) define(name string, f []*function) {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"ethos/pkg/snippet"
@@ -56,10 +57,5 @@ func (c *walker) snippetWord(text string, at int) field {
 
 // decodes reports whether code is decoded while it runs.
 func decodes(acts []snippet.Act) bool {
-	for _, act := range acts {
-		if act.Kind == snippet.Opaque {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(acts, func(act snippet.Act) bool { return act.Kind == snippet.Opaque })
 }

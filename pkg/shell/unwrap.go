@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"ethos/pkg/ethosargs"
@@ -146,12 +147,7 @@ func (c *walker) envOperands(w *wrapper, p *parsed, in invocation) invocation {
 
 // unsets reports whether env removes a variable that controls ethos's own programs.
 func unsets(p *parsed) bool {
-	for _, f := range p.values("u", "unset") {
-		if !f.static() || ethosargs.Steers(f.text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.values("u", "unset"), func(f field) bool { return !f.static() || ethosargs.Steers(f.text) })
 }
 
 // envSplit takes the options at the beginning of the words of env -S.

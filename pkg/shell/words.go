@@ -190,12 +190,7 @@ func (c *walker) shown(inv invocation, name string) {
 		}
 	}
 	has := func(words ...string) bool {
-		for _, f := range args {
-			if slices.Contains(words, f.text) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(args, func(f field) bool { return slices.Contains(words, f.text) })
 	}
 	switch name {
 	case "git":

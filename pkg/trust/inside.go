@@ -3,6 +3,7 @@ package trust
 import (
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"ethos/pkg/lazy"
@@ -29,10 +30,5 @@ func confinedBy(proc fs.FS) bool {
 	if err != nil {
 		return false
 	}
-	for _, line := range confinedProcess {
-		if !strings.Contains(string(own), line) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(confinedProcess, func(line string) bool { return !strings.Contains(string(own), line) })
 }

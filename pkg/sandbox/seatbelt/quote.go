@@ -2,6 +2,7 @@ package seatbelt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -86,12 +87,7 @@ func leading(text string, of func(byte) bool) string {
 // U+FB00 and the sharp s, which fold to them (CaseFolding.txt).
 func joins(run string) bool {
 	run = strings.ToLower(run)
-	for _, pair := range []string{"ff", "fi", "fl", "st", "ss"} {
-		if strings.Contains(run, pair) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"ff", "fi", "fl", "st", "ss"}, func(pair string) bool { return strings.Contains(run, pair) })
 }
 
 // letters returns the regular expression of ASCII characters in either case. The long s and the
