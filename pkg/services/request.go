@@ -8,58 +8,19 @@ import (
 	"ethos/pkg/record"
 )
 
-// servicePorts are the ports on which services take requests that change their
-// data; docs of each name its default.
-func servicePort(port string) string {
-	switch port {
-	case "9200", "9201":
-		return "elasticsearch"
-	case "7700":
-		return "meilisearch"
-	case "8983":
-		return "solr"
-	case "8108":
-		return "typesense"
-	case "6333":
-		return "qdrant"
-	case "19530", "9091":
-		return "milvus"
-	case "8001", "8444":
-		return "kong"
-	case "9180":
-		return "apisix"
-	case "9090", "9093", "8428":
-		return "prometheus"
-	case "3100":
-		return "loki"
-	case "8086":
-		return "influxdb"
-	case "5984":
-		return "couchdb"
-	case "8123":
-		return "clickhouse"
-	case "8529":
-		return "arangodb"
-	case "7474":
-		return "neo4j"
-	case "15672":
-		return "rabbitmq"
-	case "8081", "8083":
-		return "kafka"
-	case "8200":
-		return "vault"
-	case "8500":
-		return "consul"
-	case "4646":
-		return "nomad"
-	case "2379":
-		return "etcd"
-	case "2375", "2376":
-		return "docker"
-	case "6443":
-		return "kubernetes"
+// servicePorts are the default ports, by the documentation of each, of services that take requests
+// which change their data.
+const servicePorts = " 9200:elasticsearch 9201:elasticsearch 7700:meilisearch 8983:solr 8108:typesense 6333:qdrant" +
+	" 19530:milvus 9091:milvus 8001:kong 8444:kong 9180:apisix 9090:prometheus 9093:prometheus" +
+	" 8428:prometheus 3100:loki 8086:influxdb 5984:couchdb 8123:clickhouse 8529:arangodb 7474:neo4j" +
+	" 15672:rabbitmq 8081:kafka 8083:kafka 8200:vault 8500:consul 4646:nomad 2379:etcd 2375:docker" +
+	" 2376:docker 6443:kubernetes "
+
+func servicePort(port string) (service string) {
+	if _, after, ok := strings.Cut(servicePorts, " "+port+":"); ok {
+		service, _, _ = strings.Cut(after, " ")
 	}
-	return ""
+	return service
 }
 
 // requests returns what an HTTP client deletes.
