@@ -35,7 +35,7 @@ func (c *call) expand(name, body string, args []*string) []*string {
 	split, err := splitAlias(body)
 	if err != "" || len(split) == 0 { // git: bad alias string, empty alias
 		c.out.Git.Subcommand, c.out.Git.Args = name, append(c.out.Git.Args, args...)
-		c.out.class("read")
+		c.looks()
 		return nil
 	}
 	return c.globals(append(Words(split...), args...))

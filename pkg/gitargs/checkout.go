@@ -98,11 +98,9 @@ func readSwitch(c *call) {
 }
 
 func readReadTree(c *call) {
-	if c.on("dry-run") {
-		c.looks()
+	if c.onlyLooks("dry-run") {
 		return
 	}
-	c.does()
 	if c.on("u", "reset") {
 		c.out.class("worktree")
 	}
@@ -116,11 +114,9 @@ func readReadTree(c *call) {
 }
 
 func readCheckoutIndex(c *call) {
-	if c.on("no-create") {
-		c.looks()
+	if c.onlyLooks("no-create") {
 		return
 	}
-	c.does()
 	c.pathspecs(c.args)
 	prefix, _ := c.last("prefix")
 	if c.on("force") && prefix == "" && !c.on("temp") {
@@ -200,9 +196,5 @@ func readWorktreeMove(c *call) {
 
 // readDryRun handles commands of which only -n matters.
 func readDryRun(c *call) {
-	if c.on("dry-run") {
-		c.looks()
-		return
-	}
-	c.does()
+	c.onlyLooks("dry-run")
 }

@@ -79,22 +79,18 @@ func readPick(c *call) {
 }
 
 func readAm(c *call) {
-	if c.on("show-current-patch") {
-		c.looks()
+	if c.onlyLooks("show-current-patch") {
 		return
 	}
-	c.does()
 	c.hooks()
 	c.signing()
 }
 
 // readRebase handles rebase. Continuing a rebase rewrites only what was announced at its start.
 func readRebase(c *call) {
-	if c.on("show-current-patch") {
-		c.looks()
+	if c.onlyLooks("show-current-patch") {
 		return
 	}
-	c.does()
 	c.hooks()
 	c.signing()
 	c.strategy()
@@ -132,11 +128,9 @@ func (c *call) published() bool {
 
 // readFilterBranch handles filter-branch and filter-repo, whose filters the shell evaluates.
 func readFilterBranch(c *call) {
-	if c.on("dry-run", "analyze") {
-		c.looks()
+	if c.onlyLooks("dry-run", "analyze") {
 		return
 	}
-	c.does()
 	c.out.danger("filter_branch")
 	for _, filter := range [...]string{"setup", "env-filter", "tree-filter", "index-filter", "parent-filter", "msg-filter", "commit-filter", "tag-name-filter"} {
 		c.runs("--"+filter, filter)

@@ -90,8 +90,8 @@ func tail(argv []*string) []*string {
 func (c *call) resolve(argv []*string) {
 	seen := map[string]bool{}
 	for {
-		if len(argv) == 0 {
-			c.idle()
+		if len(argv) == 0 { // git prints its usage, or a path
+			c.looks()
 			return
 		}
 		if argv[0] == nil {
@@ -114,7 +114,7 @@ func (c *call) resolve(argv []*string) {
 			c.out.Git.AliasOf = name
 		}
 		if seen[name] { // git: alias loop detected
-			c.idle()
+			c.looks()
 			return
 		}
 		if len(seen) == maxAliases {
@@ -128,11 +128,6 @@ func (c *call) resolve(argv []*string) {
 	}
 }
 
-// idle handles git without a subcommand, or with an invalid one: it prints its usage or a path.
-func (c *call) idle() {
-	c.out.class("read")
-}
-
 // maybe records what the command of the tables would do if an alias may be used instead of it.
 func (c *call) maybe(name string, cmd *command, args []*string) {
 	c.out.Runs = append(c.out.Runs, Run{Via: "command " + name, Argv: append(Words("git-"+name), args...)})
@@ -144,7 +139,7 @@ func (c *call) dispatch(name string, cmd *command, args []*string) {
 	c.out.Git.Args = append([]*string{}, args...)
 	switch {
 	case name == "" || name == "help" || name == "version":
-		c.out.class("read")
+		c.looks()
 	case cmd == nil:
 		c.external(name, args)
 	default:
@@ -166,7 +161,7 @@ func (c *call) external(name string, args []*string) {
 // command reads the arguments of a table entry.
 func (c *call) command(cmd *command, args []*string) {
 	if len(args) > 0 && args[0] != nil && *args[0] == "--help" { // git.c: git x --help is git help x
-		c.out.class("read")
+		c.looks()
 		return
 	}
 	c.cmd = cmd
@@ -175,7 +170,7 @@ func (c *call) command(cmd *command, args []*string) {
 		c.subcommand(args)
 	}
 	if c.help {
-		c.out.class("read")
+		c.looks()
 		return
 	}
 	if !strings.HasSuffix(c.cmd.opts, "*") {
@@ -221,3 +216,15 @@ func (c *call) does() { c.out.class(strings.Fields(c.cmd.class)...) }
 
 // looks records that the command only reads.
 func (c *call) looks() { c.out.class("read") }
+
+// onlyLooks records what the command touches, and reports whether that is nothing because one of
+// these options was given.
+func (c *call) onlyLooks(options ...string) bool {
+	looks := c.on(options...)
+	if looks {
+		c.looks()
+	} else {
+		c.does()
+	}
+	return looks
+}

@@ -127,11 +127,9 @@ func readReplace(c *call) {
 }
 
 func readReflog(c *call) {
-	if c.on("dry-run") {
-		c.looks()
+	if c.onlyLooks("dry-run") {
 		return
 	}
-	c.does()
 	if c.sub == "expire" && c.keepsReflog() {
 		return
 	}
@@ -174,11 +172,9 @@ func keeps(when string) bool {
 }
 
 func readPrune(c *call) {
-	if c.on("dry-run") {
-		c.looks()
+	if c.onlyLooks("dry-run") {
 		return
 	}
-	c.does()
 	c.out.danger("gc_prune")
 }
 

@@ -91,11 +91,9 @@ func readGrep(c *call) {
 }
 
 func readDifftool(c *call) {
-	if c.on("tool-help") {
-		c.looks()
+	if c.onlyLooks("tool-help") {
 		return
 	}
-	c.does()
 	if c.on("extcmd") {
 		c.out.danger("ext_diff_exec")
 		c.runs("--extcmd", "extcmd")
@@ -104,11 +102,7 @@ func readDifftool(c *call) {
 }
 
 func readMergetool(c *call) {
-	if c.on("tool-help") {
-		c.looks()
-		return
-	}
-	c.does()
+	c.onlyLooks("tool-help")
 }
 
 // readOutput handles the diff family: it only reads, unless --output names a file. The program that
@@ -122,11 +116,9 @@ func readOutput(c *call) {
 
 // readFormatPatch handles format-patch, which writes files unless --stdout is given.
 func readFormatPatch(c *call) {
-	if c.on("stdout") {
-		c.looks()
+	if c.onlyLooks("stdout") {
 		return
 	}
-	c.does()
 	if !c.output("output-directory") && !c.output("output") {
 		dot := "."
 		c.write("create", &dot)

@@ -206,11 +206,9 @@ func readLFS(c *call) {
 }
 
 func readSendEmail(c *call) {
-	if c.on("dry-run", "dump-aliases", "translate-aliases") {
-		c.looks()
+	if c.onlyLooks("dry-run", "dump-aliases", "translate-aliases") {
 		return
 	}
-	c.does()
 	for _, option := range [...]string{"sendmail-cmd", "to-cmd", "cc-cmd", "header-cmd"} {
 		c.runs("--"+option, option)
 	}

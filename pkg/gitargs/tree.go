@@ -6,11 +6,9 @@ import (
 )
 
 func readAdd(c *call) {
-	if c.on("dry-run") {
-		c.looks()
+	if c.onlyLooks("dry-run") {
 		return
 	}
-	c.does()
 	c.pathspecs(c.args)
 }
 
@@ -44,11 +42,9 @@ func (c *call) unborn() bool {
 
 func readMv(c *call) {
 	c.pathspecs(c.args)
-	if c.on("dry-run") {
-		c.looks()
+	if c.onlyLooks("dry-run") {
 		return
 	}
-	c.does()
 	if n := len(c.args) - 1; n > 0 {
 		c.write("move", c.args[:n]...)
 		c.write("write", c.args[n])
