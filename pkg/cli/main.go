@@ -33,7 +33,7 @@ func MainRaw(name string, run func(context.Context, *System, []string) Status) {
 	end(name, func(ctx context.Context, sys *System, args []string) Status {
 		if err := sys.placed(Runner); err != nil {
 			status, message, hint := statusOf(Runner, err)
-			sys.fail(message, hint)
+			sys.Fail(message, hint)
 			return status
 		}
 		return run(ctx, sys, args)
@@ -126,7 +126,7 @@ func (s *System) rooted() *System {
 // like its child.
 func guard(sys *System, kind *Kind, status *Status) {
 	if r := recover(); r != nil {
-		sys.fail(fmt.Sprintf("internal error: %v", r), "this is a defect of ethos; the stack follows")
+		sys.Fail(fmt.Sprintf("internal error: %v", r), "this is a defect of ethos; the stack follows")
 		sys.Stderr.Write(debug.Stack())
 		*status = unexpected(*kind)
 	}

@@ -86,7 +86,7 @@ func (p Program) Run(ctx context.Context, sys *System, args []string) (status St
 	}
 	status, message, hint := statusOf(kind, err)
 	if message != "" {
-		sys.fail(message, hint)
+		sys.Fail(message, hint)
 	}
 	return status
 }

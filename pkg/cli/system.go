@@ -54,9 +54,7 @@ func (s *System) Ask(question string) { _, _ = io.WriteString(s.Stderr, printabl
 func (s *System) Deny(message, hint string) { s.message("denied", message, hint) }
 
 // Fail prints the final error message of a program, and a hint unless it is "".
-func (s *System) Fail(message, hint string) { s.fail(message, hint) }
-
-func (s *System) fail(message, hint string) { s.message("error", message, hint) }
+func (s *System) Fail(message, hint string) { s.message("error", message, hint) }
 
 // message prints a message and its hint. Both may quote hostile input.
 // Characters that would control a terminal or be invisible are escaped, and all

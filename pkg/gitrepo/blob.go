@@ -15,7 +15,7 @@ func (r *Revision) Blob(oid string, most int64) ([]byte, error) {
 	}
 	o := openObjects(r.at.commonDir)
 	defer o.close()
-	kind, body, err := o.read(string(raw))
+	kind, body, err := o.read(string(raw), 0)
 	switch {
 	case err != nil:
 		return nil, err

@@ -69,11 +69,8 @@ func (o *objects) close() {
 	}
 }
 
-func (o *objects) read(oid string) (kind string, body []byte, err error) {
-	return o.readDepth(oid, 0)
-}
-
-func (o *objects) readDepth(oid string, depth int) (kind string, body []byte, err error) {
+// read reads an object that is needed for depth deltas.
+func (o *objects) read(oid string, depth int) (kind string, body []byte, err error) {
 	name := hex.EncodeToString([]byte(oid))
 	if len(oid) != o.hash || depth > maxDeltas {
 		return "", nil, fmt.Errorf("read object %s: %w", name, errObject)
@@ -154,7 +151,7 @@ type commit struct {
 // commit reads a commit, or the one that a tag points to.
 func (o *objects) commit(oid string) (c commit, name string, err error) {
 	for range 16 {
-		kind, body, err := o.read(oid)
+		kind, body, err := o.read(oid, 0)
 		if err != nil {
 			return c, oid, err
 		}
@@ -209,7 +206,7 @@ type treeEntry struct {
 }
 
 func (o *objects) tree(oid string) ([]treeEntry, error) {
-	kind, body, err := o.read(oid)
+	kind, body, err := o.read(oid, 0)
 	if err != nil {
 		return nil, err
 	}

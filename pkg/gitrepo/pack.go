@@ -151,7 +151,7 @@ func (p *pack) read(o *objects, at int64, depth int) (kind string, body []byte, 
 		if _, err := io.ReadFull(r, name); err != nil {
 			return "", nil, fmt.Errorf("read %s.pack: %w", p.name, err)
 		}
-		if kind, base, err = o.readDepth(string(name), depth+1); err != nil {
+		if kind, base, err = o.read(string(name), depth+1); err != nil {
 			return "", nil, err
 		}
 	case number >= 1 && number < len(packTypes):

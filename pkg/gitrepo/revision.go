@@ -47,7 +47,7 @@ func FindRevision(root, name string) (*Revision, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, body, err := o.read(oid)
+	_, body, err := o.read(oid, 0)
 	if err != nil {
 		return nil, err
 	}

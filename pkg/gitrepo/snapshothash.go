@@ -167,7 +167,7 @@ func commitOf(at *place, tree string) (oid string, is bool) {
 // treeOf returns the tree of a commit, whose content must match its name. Replacement objects, and
 // objects stored under another name, are not accepted.
 func (o *objects) treeOf(oid string) (string, error) {
-	kind, body, err := o.read(oid)
+	kind, body, err := o.read(oid, 0)
 	if err != nil {
 		return "", err
 	}

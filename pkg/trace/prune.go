@@ -35,7 +35,7 @@ type ownWords struct {
 // for, so that [Store.Verify] still notices any other missing line. The current day file is never
 // removed.
 func (s *Store) Prune(before time.Time) (Pruned, error) {
-	p, err := s.prunable(before)
+	p, err := s.Prunable(before)
 	if err != nil || len(p.Files) == 0 {
 		return p, err
 	}
@@ -63,9 +63,7 @@ func (s *Store) Prune(before time.Time) (Pruned, error) {
 }
 
 // Prunable returns what [Store.Prune] would remove.
-func (s *Store) Prunable(before time.Time) (Pruned, error) { return s.prunable(before) }
-
-func (s *Store) prunable(before time.Time) (Pruned, error) {
+func (s *Store) Prunable(before time.Time) (Pruned, error) {
 	p := Pruned{Files: []string{}, Last: Genesis}
 	days, err := s.days()
 	if err != nil {

@@ -26,7 +26,7 @@ const Argument = "probe-inside"
 // Run tests the default profile.
 func Run(ctx context.Context) Report {
 	r := Report{Kernel: kernel(), Arch: runtime.GOARCH, UID: os.Geteuid(), Profile: capability.DefaultProfile, Checks: []Check{}, Controls: []record.Control{}}
-	if err := r.try(ctx); err != nil {
+	if err := r.try(ctx, sandbox.Native); err != nil {
 		hint := ""
 		var refusal *sandbox.Refusal
 		if errors.As(err, &refusal) {
@@ -52,7 +52,7 @@ func (r *Report) backends(ctx context.Context) {
 func tried(ctx context.Context, name string) Backend {
 	alone := Report{Checks: []Check{}, Controls: []record.Control{}}
 	b := Backend{Name: name}
-	if err := alone.tryWith(ctx, name); err != nil {
+	if err := alone.try(ctx, name); err != nil {
 		b.Detail = err.Error()
 		if refusal := (*sandbox.Refusal)(nil); errors.As(err, &refusal) {
 			b.Hint = refusal.Hint
@@ -81,9 +81,7 @@ type scene struct {
 	signals  chan os.Signal
 }
 
-func (r *Report) try(ctx context.Context) error { return r.tryWith(ctx, sandbox.Native) }
-
-func (r *Report) tryWith(ctx context.Context, backend string) error {
+func (r *Report) try(ctx context.Context, backend string) error {
 	s, err := newScene()
 	if err != nil {
 		return fmt.Errorf("prepare the probe: %w", err)

@@ -24,7 +24,7 @@ func (v *View) Hide(paths []string) error {
 	if len(v.Hidden) == n {
 		return nil
 	}
-	return v.save()
+	return v.Save()
 }
 
 // Exposed returns an error if something hidden may have another name in the

@@ -85,14 +85,11 @@ func (v *View) make(p Place) (err error) {
 		return err
 	}
 	v.Steady, v.Boot = steady(), bootID()
-	return v.save()
+	return v.Save()
 }
 
-// Save saves what was applied.
-func (v *View) Save() error { return v.save() }
-
-// save writes view.json as a whole.
-func (v *View) save() error {
+// Save writes view.json as a whole, with what was applied.
+func (v *View) Save() error {
 	text, err := json.Marshal(v.meta)
 	if err != nil {
 		return err
