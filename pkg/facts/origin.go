@@ -204,17 +204,24 @@ func (o *originWork) analysis(a *shell.Analysis) {
 			fed = o.interpreter(a, c, cwd) || fed
 		}
 	}
+	o.reads(a, fed)
+}
+
+// reads follows the files that an interpreter reads: those that patterns match and, if its standard
+// input is code, those that are fed to it.
+func (o *originWork) reads(a *shell.Analysis, fed bool) {
 	for i, u := range a.Shell.Reads {
-		stdin := fed && (u.By == "redirect" || u.By == "cat" || u.By == "tee" || u.By == "sed" || u.By == "envsubst")
-		if !strings.ContainsAny(a.Reads[i], "*?[") {
-			if stdin && a.Reads[i] != "" {
-				o.follow(a.Reads[i], o.action.Cwd, 0)
+		name := a.Reads[i]
+		fed := fed && slices.Contains([]string{"redirect", "cat", "tee", "sed", "envsubst"}, u.By)
+		at := strings.IndexAny(name, "*?[")
+		switch {
+		case at < 0:
+			if fed && name != "" {
+				o.follow(name, o.action.Cwd, 0)
 			}
-			continue
-		}
-		if at := strings.IndexAny(a.Reads[i], "*?["); !strings.Contains(a.Reads[i], "**") && (stdin || strings.Contains(interpreters, " "+unversioned(u.By)+" ")) {
-			dir := a.Reads[i][:strings.LastIndexByte(a.Reads[i][:at], '/')+1]
-			o.files.walk(dir, strings.Split(a.Reads[i][len(dir):], "/"), func(name string) { o.follow(name, o.action.Cwd, 0) })
+		case !strings.Contains(name, "**") && (fed || strings.Contains(interpreters, " "+unversioned(u.By)+" ")):
+			dir := name[:strings.LastIndexByte(name[:at], '/')+1]
+			o.files.walk(dir, strings.Split(name[len(dir):], "/"), func(name string) { o.follow(name, o.action.Cwd, 0) })
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/base64"
 	"path/filepath"
 	"slices"
@@ -47,7 +48,7 @@ func (l *Line) validateKind() *BadLine {
 		out := decoded[Output](l, "output")
 		err := oneOf("output.stream", out.Stream, "stdout", "stderr")
 		if out.Action != nil {
-			err = first(err, out.Action.validate())
+			err = cmp.Or(err, out.Action.validate())
 		}
 		return err
 	case LineAction:
@@ -77,13 +78,13 @@ func (l *Line) validateAction() *BadLine {
 	}
 	err := decoded[Action](l, "action").validate()
 	if actor := decoded[Actor](l, "actor"); actor != nil {
-		err = first(err, actor.validate())
+		err = cmp.Or(err, actor.validate())
 	}
 	if d := decoded[Decision](l, "decision"); d != nil {
-		err = first(err, oneOf("decision.verdict", d.Verdict, VerdictAllow, VerdictWarn, VerdictAsk, VerdictDeny))
+		err = cmp.Or(err, oneOf("decision.verdict", d.Verdict, VerdictAllow, VerdictWarn, VerdictAsk, VerdictDeny))
 	}
 	if r := decoded[Result](l, "result"); r != nil {
-		err = first(err, oneOf("result.status", r.Status, StatusExited, StatusSignaled, StatusTimeout, StatusOOM, StatusDenied))
+		err = cmp.Or(err, oneOf("result.status", r.Status, StatusExited, StatusSignaled, StatusTimeout, StatusOOM, StatusDenied))
 	}
 	return err
 }
@@ -91,18 +92,9 @@ func (l *Line) validateAction() *BadLine {
 func (a *Actor) validate() *BadLine {
 	err := oneOf("actor.mode", a.Mode, ModePlan, ModeSafe, ModeAuto, ModeVerify)
 	if a.Parent != nil {
-		err = first(err, oneOf("actor.parent.mode", a.Parent.Mode, ModePlan, ModeSafe, ModeAuto, ModeVerify))
+		err = cmp.Or(err, oneOf("actor.parent.mode", a.Parent.Mode, ModePlan, ModeSafe, ModeAuto, ModeVerify))
 	}
 	return err
-}
-
-func first(errs ...*BadLine) *BadLine {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func oneOf(path, value string, allowed ...string) *BadLine {
@@ -115,14 +107,14 @@ func oneOf(path, value string, allowed ...string) *BadLine {
 // validate checks that the action has the fields that its kind needs, and no string that a system
 // call would truncate.
 func (a *Action) validate() *BadLine {
-	err := first(
+	err := cmp.Or(
 		oneOf("action.kind", a.Kind, KindExec, KindShell, KindFile, KindFetch, KindMCP, KindEvent),
 		absolute("action.cwd", a.Cwd),
 		absolute("action.workspace", a.Workspace),
 		noNUL("action.script", a.Script),
 	)
 	for _, arg := range a.Argv {
-		err = first(err, noNUL("action.argv", arg))
+		err = cmp.Or(err, noNUL("action.argv", arg))
 	}
 	if err != nil {
 		return err

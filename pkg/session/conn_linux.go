@@ -190,9 +190,7 @@ func filesOf(rights []byte) (files []*os.File, err error) {
 
 func closeAll(files []*os.File) {
 	for _, f := range files {
-		if f != nil {
-			f.Close()
-		}
+		f.Close() // nothing for nil
 	}
 }
 

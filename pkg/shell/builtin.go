@@ -32,9 +32,12 @@ func (c *walker) builtin(inv invocation, name string) bool {
 		c.defineAliases(inv)
 	case "hash":
 		c.hashed(inv)
-	case "set", "shift":
+	case "set":
 		c.emit(inv, name)
-		c.setArgs(inv.fields[1:], name == "shift")
+		c.setArgs(inv.fields[1:])
+	case "shift":
+		c.emit(inv, name)
+		c.shift(inv.fields[1:])
 	default:
 		return c.variableBuiltin(inv, name)
 	}
@@ -158,21 +161,22 @@ func (c *walker) hashed(inv invocation) {
 	}
 }
 
-// setArgs handles set -- a b, and shift.
-func (c *walker) setArgs(args []field, shift bool) {
+func (c *walker) shift(args []field) {
 	old := c.scope.positional()
-	if shift {
-		n := 1
-		if len(args) > 0 {
-			var ok bool
-			if n, ok = args[0].number(); !ok || n < 0 {
-				c.scope.args = &positional{zero: old.zero, dyn: true}
-				return
-			}
-		}
-		c.scope.args = &positional{zero: old.zero, args: old.args[min(n, len(old.args)):], dyn: old.dyn}
+	n, ok := 1, true
+	if len(args) > 0 {
+		n, ok = args[0].number()
+	}
+	if !ok || n < 0 {
+		c.scope.args = &positional{zero: old.zero, dyn: true}
 		return
 	}
+	c.scope.args = &positional{zero: old.zero, args: old.args[min(n, len(old.args)):], dyn: old.dyn}
+}
+
+// setArgs handles set -- a b.
+func (c *walker) setArgs(args []field) {
+	old := c.scope.positional()
 	for len(args) > 0 && args[0].text != "--" && len(args[0].text) > 1 && (args[0].text[0] == '-' || args[0].text[0] == '+') {
 		if strings.Trim(args[0].text[1:], "abefhkmnptuvxBCEHPTo") != "" || args[0].dyn || args[0].glob { // an error: nothing is set
 			c.scope.args = &positional{zero: old.zero, dyn: true}

@@ -175,8 +175,6 @@ func RunCaptured(ctx context.Context, p *plan.Plan, show func(stream string, pie
 
 func closeAll(files []*os.File) {
 	for _, f := range files {
-		if f != nil {
-			f.Close()
-		}
+		f.Close() // nothing for nil
 	}
 }

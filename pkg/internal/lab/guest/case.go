@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ func place(c lab.Case) (*os.File, error) {
 	case lab.CgroupDelegated, lab.CgroupPopulated:
 		top := filepath.Join(cgroupRoot, c.Cgroup+"-"+c.Name)
 		dir = filepath.Join(top, "session")
-		if err := firstError(enable(cgroupRoot), os.Mkdir(top, 0o755), os.Mkdir(dir, 0o755), delegate(top, owner), delegate(dir, owner)); err != nil {
+		if err := cmp.Or(enable(cgroupRoot), os.Mkdir(top, 0o755), os.Mkdir(dir, 0o755), delegate(top, owner), delegate(dir, owner)); err != nil {
 			return nil, err
 		}
 		if c.Cgroup == lab.CgroupPopulated {
@@ -72,12 +73,12 @@ func place(c lab.Case) (*os.File, error) {
 		above := filepath.Join(cgroupRoot, "withheld-"+c.Name)
 		top := filepath.Join(above, "delegated")
 		dir = filepath.Join(top, "session")
-		if err := firstError(os.MkdirAll(dir, 0o755), delegate(top, owner), delegate(dir, owner)); err != nil {
+		if err := cmp.Or(os.MkdirAll(dir, 0o755), delegate(top, owner), delegate(dir, owner)); err != nil {
 			return nil, err
 		}
 	case lab.CgroupForeign:
 		dir = filepath.Join(cgroupRoot, "foreign-"+c.Name)
-		if err := firstError(enable(cgroupRoot), os.Mkdir(dir, 0o755)); err != nil {
+		if err := cmp.Or(enable(cgroupRoot), os.Mkdir(dir, 0o755)); err != nil {
 			return nil, err
 		}
 	default:
@@ -107,15 +108,6 @@ func populate(dir string) error {
 func delegate(dir string, uid uint32) error {
 	for _, name := range []string{".", "cgroup.procs", "cgroup.subtree_control", "cgroup.threads"} {
 		if err := os.Chown(filepath.Join(dir, name), int(uid), int(uid)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
 			return err
 		}
 	}
