@@ -48,12 +48,10 @@ func withOrigin(limit *ceiling.Ceiling, files []ceiling.File) *ceiling.Ceiling {
 	return limit
 }
 
-// ceilingText returns the ceiling for people.
 func ceilingText(limit *ceiling.Ceiling, files []ceiling.File) string {
 	return limitText(withOrigin(limit, files), decide.Administrators(files))
 }
 
-// limitText returns a ceiling and its policies for people.
 func limitText(c *ceiling.Ceiling, given []policy.Source) string {
 	var b strings.Builder
 	b.WriteString(printable.Sprintf("%s  %s\n", ceiling.Dir, c.Digest))

@@ -178,7 +178,6 @@ func store(sys *cli.System, dir string, lines []byte) error {
 	}
 }
 
-// append appends the records to --records.
 func (c *decideCmd) append(lines []byte) error {
 	to, err := c.sink()
 	if err != nil {

@@ -154,7 +154,6 @@ func replayOne(ctx context.Context, sys *cli.System, d *decide.Decider, l *recor
 		inShort(after.Action), causes(before), causes(after.Decision))
 }
 
-// count counts a decision, and reports whether it changed.
 func (n *replayed) count(before, after record.Decision) bool {
 	switch was, is := before.Verdict, after.Verdict; {
 	case was == is && causes(before) == causes(after):
@@ -186,7 +185,6 @@ func causes(d record.Decision) string {
 	return strings.Join(ids, ", ")
 }
 
-// inShort returns an action on one line.
 func inShort(a record.Action) string {
 	var text string
 	switch a.Kind {

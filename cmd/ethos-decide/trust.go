@@ -300,7 +300,6 @@ func (t *truster) say(f candidate, what string) error {
 	return t.sys.Printf("%s %s\n", f.path, what)
 }
 
-// unusable returns the error for an unusable memory.
 func unusable(err error) error {
 	return &cli.Error{Status: cli.CannotEnforce, Err: err, Hint: "check ${XDG_STATE_HOME:-~/.local/state}/ethos, where trust is stored"}
 }

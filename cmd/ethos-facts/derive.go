@@ -59,7 +59,6 @@ func (c *deriveCmd) Run(ctx context.Context, sys *cli.System) error {
 	return w.finish(err)
 }
 
-// formats returns the formats for --from.
 func formats() []string { return append(hook.Dialects(), hook.Auto, "lines", "records") }
 
 // check requires exactly one input.
@@ -176,7 +175,6 @@ func stateFolder(sys *cli.System) string {
 	return dir
 }
 
-// directory checks --cwd.
 func directory(sys *cli.System, dir string) (string, error) {
 	if dir == "" {
 		return sys.Dir, nil

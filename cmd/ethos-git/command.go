@@ -91,7 +91,6 @@ func report(ctx context.Context, sys *cli.System, err error) cli.Status {
 	return cli.Refused
 }
 
-// newGuard builds the guard from the stages.
 func newGuard(sys *cli.System) (*gitguard.Guard, error) {
 	self, err := gitguard.Self()
 	if err != nil {
@@ -125,7 +124,6 @@ func approval(sys *cli.System) func(id string) string {
 	}
 }
 
-// deriver returns a function that derives facts as ethos-facts does.
 func deriver(sys *cli.System) gitguard.FactsFunc {
 	return func(_ context.Context, action record.Action, actor record.Actor, env []record.Assignment, look gitrepo.Options) (record.Facts, error) {
 		d, err := facts.New(facts.Options{Home: sys.Getenv("HOME"), Trust: trust.New(sys.Getenv), Git: look, Env: env})

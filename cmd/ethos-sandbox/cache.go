@@ -114,12 +114,10 @@ func files(list []sandbox.CacheUse) (n int64) {
 	return n
 }
 
-// megabytes formats a size for people.
 func megabytes(n int64) string {
 	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MiB"
 }
 
-// cacheAge parses a duration, which may be in days.
 func cacheAge(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16)

@@ -154,7 +154,6 @@ func valid(a record.Action) bool {
 	return !slices.ContainsFunc(append([]string{a.Script, a.Cwd, a.Workspace}, a.Argv...), func(s string) bool { return !utf8.ValidString(s) })
 }
 
-// ask has one line decided.
 func (j *judges) ask(line *record.Line) (*record.Line, error) {
 	err := j.start()
 	if err == nil {

@@ -51,7 +51,6 @@ func unmanaged(err error) error {
 	return cli.Errorf(cli.Refused, "install ethos-git and ethos-decide beside ethos-sandbox, or use --plain-git: then no policy applies to git inside, and only the boundary protects", "managed git: %w", err)
 }
 
-// selfPath returns the real path of this program.
 func selfPath() (string, error) {
 	self, err := os.Executable()
 	if err != nil {

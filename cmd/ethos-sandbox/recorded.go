@@ -36,7 +36,6 @@ func (f *sessionFlags) recordOf(sys *cli.System, action record.Action) *recorded
 	return &recorded{sys: sys, id: f.Record, action: action}
 }
 
-// Write receives the result, which is one line.
 func (r *recorded) Write(line []byte) (int, error) {
 	if err := r.keep(line); err != nil {
 		r.sys.Warn(fmt.Sprintf("the result was not stored: %v", err), "the command ran; ethos-trace ls shows it as allowed")
@@ -47,7 +46,6 @@ func (r *recorded) Write(line []byte) (int, error) {
 	return r.next.Write(line)
 }
 
-// Close closes --evidence.
 func (r *recorded) Close() error {
 	if r.next == nil {
 		return nil

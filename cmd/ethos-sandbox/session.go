@@ -123,7 +123,6 @@ func statuses(sys *cli.System) ([]session.Status, error) {
 	return all, err
 }
 
-// moment formats a time for people.
 func moment(t time.Time) string { return t.Local().Format(time.DateTime) }
 
 // short returns the beginning of a digest, enough for comparison by eye.
@@ -177,7 +176,6 @@ func limitsText(l session.Limits) string {
 	return "  (" + own.Text() + ")"
 }
 
-// commandText returns a command on one line.
 func commandText(argv []string) string { return strings.Join(argv, " ") }
 
 type sessionLogsCmd struct {

@@ -30,7 +30,6 @@ const (
 	answerDrop = "drop"
 )
 
-// views reports whether the command writes to a view.
 func (f *viewFlags) views() bool {
 	return f.Transaction != "" || f.Keep != "" || f.Mode == record.ModeVerify || f.Mode == record.ModePlan
 }

@@ -31,7 +31,6 @@ type workerCmd struct {
 // waiting limits the pending requests. Beyond it no more are read.
 const waiting = 64
 
-// Schema returns what --schema prints.
 func (*workerCmd) Schema() []byte { return fileops.Schema() }
 
 // Run passes requests to a confined process and writes the answers to standard

@@ -66,7 +66,6 @@ func (c *workspaceMergeCmd) Run(ctx context.Context, sys *cli.System) error {
 	return made.Save()
 }
 
-// uncommitted reports uncommitted work, which is not merged.
 func (c *workspaceMergeCmd) uncommitted(sys *cli.System, made *clone.Clone) {
 	kinds, err := made.Uncommitted()
 	if err != nil {

@@ -91,7 +91,6 @@ func (p *pipe) read(ctx context.Context, in io.Reader, maxLine int) error {
 	}
 }
 
-// lingering returns a context that ends some time after its parent.
 func lingering(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
 	stop := context.AfterFunc(parent, func() { time.AfterFunc(d, cancel) })

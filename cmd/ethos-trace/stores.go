@@ -45,7 +45,6 @@ func (s *stores) dir(space string) string {
 	return trace.DefaultDir(space)
 }
 
-// keep appends a redacted line.
 func (s *stores) keep(l *record.Line, space string) {
 	if s.off {
 		return

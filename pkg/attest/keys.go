@@ -108,7 +108,6 @@ func (p *pair) KeyID() (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// Public is the public half.
 func (p *pair) Public() crypto.PublicKey { return p.public }
 
 // Sign signs as cosign does: ECDSA over SHA-256 in ASN.1, Ed25519 over the text.

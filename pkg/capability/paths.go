@@ -80,7 +80,6 @@ func contains(locations []location, p location) bool {
 	return slices.ContainsFunc(locations, func(q location) bool { return q.key == p.key })
 }
 
-// alike returns the locations that both lists have.
 func alike(a, b []location) (out []location) {
 	for _, p := range b {
 		if contains(a, p) {

@@ -54,7 +54,6 @@ func NewBundle(name string, number int64, files []File) (*Bundle, error) {
 	return b, b.check()
 }
 
-// hashes returns the hashes of files, by their names in the directory.
 func hashes(files []File) map[string]string {
 	list := map[string]string{}
 	for _, f := range files {

@@ -225,7 +225,6 @@ func (d *Decider) Warnings() (list []Warning) {
 	return list
 }
 
-// commandOf returns what an action would do, for people.
 func commandOf(a *record.Action) string {
 	switch a.Kind {
 	case record.KindExec:

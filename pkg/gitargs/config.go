@@ -65,7 +65,6 @@ func exactKind(key string) kind {
 	return kindNone
 }
 
-// kindOf classifies a canonical key.
 func kindOf(key string) kind {
 	if k := exactKind(key); k != kindNone {
 		return k

@@ -76,7 +76,6 @@ func (c *call) newStyle() bool {
 	return len(c.args) > 0 && slices.Contains([]string{"list", "get", "set", "unset", "rename-section", "remove-section", "edit"}, text(c.args[0]))
 }
 
-// configFile records the file that --file names.
 func (c *call) configFile() { c.output("file") }
 
 func first(ws []*string) *string {

@@ -214,7 +214,6 @@ func (c *call) subcommand(args []*string) {
 // does not only list.
 func (c *call) does() { c.out.class(strings.Fields(c.cmd.class)...) }
 
-// looks records that the command only reads.
 func (c *call) looks() { c.out.class("read") }
 
 // onlyLooks records what the command touches, and reports whether that is nothing because one of

@@ -310,7 +310,6 @@ func (s *snapper) enter(n *snapNode, in *snapScope, at ignores, hidden bool, dep
 	return s.dir(n, in, at, hidden, depth+1)
 }
 
-// empty reports whether a directory has no entries.
 func (s *snapper) empty(n *snapNode) bool {
 	list, err := os.ReadDir(filepath.Join(s.root, n.Path))
 	return err == nil && len(list) == 0

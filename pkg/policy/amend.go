@@ -79,7 +79,6 @@ func covers(list, old, everything []string) bool {
 	return !slices.ContainsFunc(old, func(name string) bool { return !slices.Contains(list, name) })
 }
 
-// overlay copies the keys that were given into a policy.
 func overlay(p *Policy, w *written) {
 	put := map[string]func(){
 		"principle": func() { p.Principle = w.Principle },

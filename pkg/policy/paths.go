@@ -273,7 +273,6 @@ func canonicalHost(host string) string {
 	return host
 }
 
-// touchesOne is touchesFile or touchesUse.
 func touchesOne(path any, patterns []string) (bool, error) {
 	if file, ok := path.(*record.File); ok {
 		return touchesFile(file, patterns)

@@ -72,7 +72,6 @@ func isRaw(t reflect.Type) bool { return t == reflect.TypeFor[json.RawMessage]()
 
 var fieldTables sync.Map // reflect.Type → map[string]int
 
-// fieldNamed returns the index of a field in its struct.
 func fieldNamed(t reflect.Type, name string) (int, bool) {
 	known, ok := fieldTables.Load(t)
 	if !ok {

@@ -33,7 +33,6 @@ type Want struct {
 	Same func(command, tree string) bool `json:"-"`
 }
 
-// is reports whether a content counts as the wanted one for a command.
 func (w *Want) is(command, tree string) bool {
 	return tree == w.Tree || w.Same != nil && w.Same(command, tree)
 }

@@ -148,7 +148,6 @@ func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
 	return append(dst, '}'), nil
 }
 
-// appendString appends a string in the encoding of lines.
 func appendString(dst []byte, s string) []byte {
 	// encoding/json replaces bytes that are not UTF-8, and escapes what ends a line in JavaScript.
 	if !utf8.ValidString(s) || strings.Contains(s, "\u2028") || strings.Contains(s, "\u2029") {

@@ -169,7 +169,6 @@ func Shown(command, variable string) record.Service {
 	return made("environment", Reveal, command, variable)
 }
 
-// target returns the next word that is not an option.
 func (w words) target(from int) string {
 	for i := from; i < len(w.argv); i++ {
 		if !w.isOption(i) {

@@ -269,7 +269,6 @@ func (c *command) log(to *logs) {
 	}
 }
 
-// asFault converts an error to the [Fault] for the client.
 func asFault(err error) *Fault {
 	var fault *Fault
 	if errors.As(err, &fault) {

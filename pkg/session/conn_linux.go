@@ -66,7 +66,6 @@ func (c *conn) greet(message any, descriptors ...int) error {
 	return c.write(text, descriptors...)
 }
 
-// greeted encodes the greeting and the message after it.
 func greeted(message any) ([]byte, error) {
 	first, err := encode(greeting(dial.Greeting))
 	if err != nil {
@@ -76,7 +75,6 @@ func greeted(message any) ([]byte, error) {
 	return append(first, second...), err
 }
 
-// write writes encoded messages.
 func (c *conn) write(text []byte, descriptors ...int) (err error) {
 	c.sending.Lock()
 	defer c.sending.Unlock()
@@ -122,7 +120,6 @@ func (c *conn) hold(text []byte) error {
 	return nil
 }
 
-// flush sends what is held.
 func (c *conn) flush() {
 	c.sending.Lock()
 	defer c.sending.Unlock()

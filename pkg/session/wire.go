@@ -202,7 +202,6 @@ func (r *wireReader) counted(v reflect.Value, depth int) error {
 	return nil
 }
 
-// several sets a slice or a map.
 func (r *wireReader) several(v reflect.Value, n uint64, depth int) error {
 	if n > uint64(len(r.text)) { // each element takes a byte
 		return errWire

@@ -32,7 +32,6 @@ type substitution struct {
 	read  bool // <( ): the command reads its output
 }
 
-// literal returns a field that is fully known.
 func literal(text string, offset int) field { return field{text: text, offset: offset} }
 
 // static reports whether the word is fully known, so that it may be printed in argv.

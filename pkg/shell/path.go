@@ -156,7 +156,6 @@ func cleanHome(text string) string {
 // link is a symbolic link that the script creates; both paths are absolute.
 type link struct{ name, to string }
 
-// keepLink records a symbolic link.
 func (c *walker) keepLink(to field, name target) {
 	if name.absolute == "" || !to.static() || to.many || to.glob || to.home || to.text == "" || len(c.links) >= maxLinks {
 		return

@@ -210,7 +210,6 @@ func (e *editor) set(s setting) error {
 	return fmt.Errorf("%s is %s there, and has to be %v: %s", strings.Join(s.path, "."), bytes.TrimSpace(v.Pack()), s.value, hint)
 }
 
-// insert adds a value at a path that does not exist.
 func (e *editor) insert(path []string, value any) error {
 	at := len(path) - 1
 	for ; at > 0 && e.find(path[:at]) == nil; at-- {
@@ -278,7 +277,6 @@ func (e *editor) append(in, last *hujson.Value, before string, value any, what f
 	return e.splice(from, closing, added, what)
 }
 
-// trailingComma reports whether a comma follows the last value.
 func trailingComma(in *hujson.Value) bool {
 	switch v := in.Value.(type) {
 	case *hujson.Object:

@@ -109,7 +109,6 @@ func (o Options) turn(agent string) string {
 // turnEvents are the events that ask for proofs.
 var turnEvents = []string{"SessionStart", "Stop"}
 
-// ours reports whether a command is one of ethos.
 func ours(command string) bool {
 	return strings.Contains(command, asksMark) || strings.Contains(command, endsMark) || strings.Contains(command, turnMark)
 }

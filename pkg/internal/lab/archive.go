@@ -156,7 +156,6 @@ func (c *counter) entry(inode int, name string, e entry) {
 	c.pad()
 }
 
-// pad aligns to four bytes.
 func (c *counter) pad() { c.write(make([]byte, (4-c.n%4)%4)) }
 
 func (c *counter) write(b []byte) {

@@ -68,7 +68,6 @@ func alone(cmd *exec.Cmd) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// ends returns the end of each file, for a message.
 func ends(files ...string) string {
 	var b strings.Builder
 	for _, name := range files {

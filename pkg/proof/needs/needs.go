@@ -59,7 +59,6 @@ func Check(pattern string) error {
 	return nil
 }
 
-// of returns the needs of a path.
 func (f File) of(name string) []string {
 	for _, r := range f.Rules {
 		if slices.ContainsFunc(r.Paths, func(p string) bool { return doublestar.MatchUnvalidated(p, name) }) {

@@ -83,7 +83,6 @@ func denials(found []quarantine.Finding) (list []record.Denial) {
 	return list
 }
 
-// reason says what became of a finding.
 func reason(f quarantine.Finding) string {
 	const would = "git or an agent would use it outside of the sandbox"
 	switch {

@@ -63,7 +63,6 @@ func (c *gitQuarantine) record(s *quarantine.Session) {
 	}
 }
 
-// Finish compares and quarantines.
 func (c *gitQuarantine) Finish(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,7 +118,6 @@ func (c *gitQuarantine) Rest() {
 	}
 }
 
-// forget gives up what Expect began.
 func (c *gitQuarantine) forget() {
 	if c.expected != nil {
 		c.expected.Close()
@@ -156,7 +154,6 @@ func (c *gitQuarantine) Clear() {
 	}
 }
 
-// Evidence adds what was quarantined.
 func (c *gitQuarantine) Evidence(e *record.Sandbox, _ bool) {
 	e.Denials = append(e.Denials, denials(c.found)...)
 }

@@ -119,7 +119,6 @@ func (c *gitSettings) Clear() {
 	}
 }
 
-// Evidence adds which settings were applied and which were not.
 func (c *gitSettings) Evidence(e *record.Sandbox, _ bool) {
 	e.GitSettings = append(e.GitSettings, c.taken...)
 	e.Denials = append(e.Denials, c.found...)
@@ -167,7 +166,6 @@ func (c *gitSettings) read(f *settingsFile) ([]byte, error) {
 // maxSettings bounds the size of a configuration file, in bytes.
 const maxSettings = 1 << 20
 
-// readSettings reads a regular file and closes it.
 func readSettings(file *os.File) (text []byte, st unix.Stat_t, err error) {
 	defer file.Close()
 	if err = unix.Fstat(int(file.Fd()), &st); err == nil && (st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink > 1 || st.Size > maxSettings) {
@@ -253,7 +251,6 @@ func lockSettings(path string) (*settingsLock, error) {
 	return l, nil
 }
 
-// hold creates the lock file.
 func (l *settingsLock) hold() error {
 	for try := 0; ; try++ {
 		fd, err := unix.Openat(int(l.dir.Fd()), l.name+".lock", unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
@@ -270,7 +267,6 @@ func (l *settingsLock) hold() error {
 	}
 }
 
-// read reads the present content.
 func (l *settingsLock) read() error {
 	fd, err := unix.Openat(int(l.dir.Fd()), l.name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err == unix.ENOENT {

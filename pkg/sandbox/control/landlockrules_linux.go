@@ -38,7 +38,6 @@ func handled(p *plan.Plan) landlock.Request {
 	return q
 }
 
-// landlockRequest returns the path table as a Landlock request.
 func landlockRequest(p *plan.Plan, abi int) landlock.Request {
 	q := handled(p)
 	if p.NestedUserns == capability.NestedMounts { // hook_sb_mount in security/landlock/fs.c denies every mount to a domain that handles file rights

@@ -10,12 +10,10 @@ import (
 	"ethos/pkg/sandbox/plan"
 )
 
-// ofCgroup returns the limits that a cgroup enforces.
 func ofCgroup(l plan.Limits) plan.Limits {
 	return plan.Limits{MemoryBytes: l.MemoryBytes, CPUPercent: l.CPUPercent, Pids: l.Pids}
 }
 
-// verifyCgroup compares the cgroup of a process with a leaf.
 func verifyCgroup(pid int, leaf *cgroup.Leaf) error {
 	text, err := readProc(fmt.Sprintf("/proc/%d/cgroup", pid))
 	if err != nil {
@@ -30,7 +28,6 @@ func verifyCgroup(pid int, leaf *cgroup.Leaf) error {
 	return fmt.Errorf("cgroup: the command is in %q, not in %s", strings.TrimSpace(string(text)), leaf.Path)
 }
 
-// usageOf returns what a cgroup has measured in the form of a record.
 func usageOf(u cgroup.Usage) record.Usage {
 	return record.Usage{PeakMemoryBytes: u.MemoryPeak, CPUSeconds: u.CPU.Seconds(), PeakPids: u.PidsPeak,
 		ReadBytes: u.ReadBytes, WriteBytes: u.WriteBytes, MeasuredBy: "cgroup"}

@@ -29,7 +29,6 @@ type machine struct {
 	readFile       func(path string) ([]byte, error)
 }
 
-// thisMachine returns the machine on which this process runs.
 func thisMachine() *machine {
 	return &machine{
 		uid: os.Geteuid(), gid: os.Getegid(), lastCapability: lastCapability, boundingSet: boundingSet, processors: runtime.NumCPU(), pageBytes: os.Getpagesize(),

@@ -147,7 +147,6 @@ func (c *root) check(text string) (err error) {
 	return mount.Check(c.finalMounts(), text)
 }
 
-// readTable reads the present mount table.
 func (c *root) readTable() (string, error) {
 	if _, err := unix.Seek(int(c.table.Fd()), 0, io.SeekStart); err != nil {
 		return "", fmt.Errorf("mount table: %w", err)

@@ -21,7 +21,6 @@ func (c *noEgress) Name() string { return "egress" }
 
 func (c *noEgress) Requested() (string, bool) { return "", c.Job.Plan.Egress != nil }
 
-// Prepare refuses the plan.
 func (c *noEgress) Prepare(context.Context) error {
 	if c.Job.Plan.Egress == nil {
 		return nil

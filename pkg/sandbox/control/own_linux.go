@@ -77,7 +77,6 @@ func (o *Own) enter() (err error) {
 	return err
 }
 
-// limited reports whether the command has limits that a cgroup can hold.
 func (o *Own) limited() bool { return ofCgroup(o.limits) != (plan.Limits{}) }
 
 // CheckOwn refuses a limit of a command that is more than its session's.

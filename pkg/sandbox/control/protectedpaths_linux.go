@@ -76,7 +76,6 @@ func newProtectedPaths(j *Job) *protectedPaths {
 	return &protectedPaths{Job: j, events: -1, suffix: protected.AsideSuffix + randomDigits()}
 }
 
-// Prepare records what exists.
 func (w *protectedPaths) Prepare(context.Context) error {
 	for _, d := range w.Plan.ProtectedNames {
 		dir, err := openDirectory(d.Dir)
@@ -211,7 +210,6 @@ func beneath(dir *os.File, name string, flags uint64) (int, error) {
 
 func procPath(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }
 
-// Run makes the process listen for the signal.
 func (w *protectedPaths) Run(p *steps.Process) { p.Listen(w.events) }
 
 // Clear stops watching and closes the descriptors.
@@ -340,7 +338,6 @@ func (w *protectedPaths) unchanged() error {
 // searchAgain is the interval at which the names are polled if there are no notifications.
 const searchAgain = 5 * time.Millisecond
 
-// Next returns when the names must be polled next.
 func (w *protectedPaths) Next() time.Time {
 	if w.events >= 0 || len(w.dirs) == 0 {
 		return w.due

@@ -57,7 +57,6 @@ func (c *publish) Requested() (string, bool) {
 	return strings.Join(list, ", "), len(list) > 0
 }
 
-// Prepare listens on the host.
 func (c *publish) Prepare(context.Context) error {
 	for _, p := range c.Job.Plan.Publish {
 		if _, err := c.listen(p); err != nil {
@@ -81,7 +80,6 @@ func (c *publish) listen(p plan.Published) (net.Listener, error) {
 	return listener, nil
 }
 
-// Publish publishes one more port of a session.
 func (c *publish) Publish(p plan.Published) error {
 	listener, err := c.listen(p)
 	if err == nil {
@@ -96,7 +94,6 @@ func (c *publish) wanted() bool {
 	return len(c.Job.Plan.Publish) > 0 || c.Spawns && c.Job.Plan.Publishes()
 }
 
-// Steps create the sockets.
 func (c *publish) Steps(at Phase, p *Program) {
 	if at != InitInside || !c.wanted() {
 		return
@@ -107,7 +104,6 @@ func (c *publish) Steps(at Phase, p *Program) {
 	}
 }
 
-// Receive accepts a socket.
 func (c *publish) Receive(what, fd int) bool {
 	switch what {
 	case HandedSocket4:
@@ -228,7 +224,6 @@ func disconnect(s pair) {
 	}
 }
 
-// End closes everything.
 func (c *publish) End() {
 	c.stop()
 	c.mu.Lock()

@@ -91,7 +91,6 @@ func (c *gitSigning) decide(o *signing.Object, repository string) (reason, hint 
 	return err.Error(), hint
 }
 
-// Steps create the socket.
 func (c *gitSigning) Steps(at Phase, p *Program) {
 	if at != InitInside || !c.wanted() {
 		return
@@ -110,7 +109,6 @@ func (c *gitSigning) Steps(at Phase, p *Program) {
 		step(stage, "close", unix.SYS_CLOSE, path, steps.From(socket)))
 }
 
-// Receive accepts the socket.
 func (c *gitSigning) Receive(what, fd int) bool {
 	if what != HandedSigning || c.fd != 0 || !c.wanted() {
 		return false
@@ -247,7 +245,6 @@ func (c *gitSigning) Hint() string {
 	return "request it with --git-signing own, once signing works outside: git commit -S --allow-empty in a throw-away repository"
 }
 
-// Evidence adds the signatures and the denials.
 func (c *gitSigning) Evidence(e *record.Sandbox, _ bool) {
 	if c.signer == nil {
 		return

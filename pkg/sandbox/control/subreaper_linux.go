@@ -72,7 +72,6 @@ func (c *subreaper) Verify(s Status) error {
 	return nil
 }
 
-// Report states what is enforced and what is not.
 func (c *subreaper) Report(line record.Control) record.Control {
 	const held, numbers = "all that it starts ends with it", "it shares the process ids of the host"
 	if line.State != Enforced {

@@ -23,7 +23,6 @@ func (c *timeout) Requested() (string, bool) {
 	return limit.String(), limit > 0
 }
 
-// Run starts the timer.
 func (c *timeout) Run(*steps.Process) {
 	if limit := c.Job.Plan.Limits.Timeout; limit > 0 {
 		c.deadline = time.Now().Add(limit)

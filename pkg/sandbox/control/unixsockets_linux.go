@@ -110,7 +110,6 @@ func (c *unixSockets) Meanwhile(context.Context) {
 	c.judge = notify.New(o)
 }
 
-// Begin starts answering.
 func (c *unixSockets) Begin(pid int) error {
 	if c.listener == 0 {
 		return nil

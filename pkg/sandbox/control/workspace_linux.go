@@ -115,7 +115,6 @@ func (c *workspace) flat(v *plan.View) error {
 	return nil
 }
 
-// Steps mount the overlays.
 func (c *workspace) Steps(at Phase, p *Program) {
 	if at != InitHost || c.View == nil {
 		return

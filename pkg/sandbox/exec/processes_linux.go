@@ -13,7 +13,6 @@ import (
 	"ethos/pkg/sandbox/control"
 )
 
-// descendants returns pidfds of the descendants of a process.
 func descendants(pid int) (fds []int) {
 	for _, child := range children(pid) {
 		if fd, err := unix.PidfdOpen(child, 0); err == nil {

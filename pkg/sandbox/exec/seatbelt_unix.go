@@ -151,7 +151,6 @@ func (r *seatbeltRun) openFiles() uint64 {
 	return min(want, has.Max, math.MaxInt32)
 }
 
-// command runs the command to its end.
 func (r *seatbeltRun) command(ctx context.Context, path string) (Outcome, error) {
 	files, done, err := r.files()
 	if err != nil {

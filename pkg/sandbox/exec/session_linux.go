@@ -80,7 +80,6 @@ func Start(ctx context.Context, p *plan.Plan, io IO) (*Session, error) {
 	}
 }
 
-// begin is called by the run when its process may begin.
 func (s *Session) begin(r *run) {
 	s.run, s.evidence = r, r.evidence(nil)
 	s.inherited, _ = rlimitsOf(r.pid) // on an error, no command passes [Child.checkInherited]
@@ -293,7 +292,6 @@ func (s *Session) cloneConfined(child *Child) (err error) {
 	return err
 }
 
-// image returns the calls of a command.
 func (s *Session) image(child *Child, streams [3]int) *steps.Image {
 	image := s.run.proc.NewImage()
 	control.CommandSteps(child.command, streams, child.narrowing, child.own, !child.verified, image)

@@ -31,7 +31,6 @@ func (x *Explainer) Infer(f Failed) (list []record.Denial) {
 	return x.together(slices.Concat(paths, x.names(f.Output), x.services(f), x.calls(f), x.signing(f)))
 }
 
-// paths returns the refused paths.
 func (x *Explainer) paths(f Failed) (list []record.Denial) {
 	named, about := mentions(f.Output)
 	for _, m := range named {

@@ -48,7 +48,6 @@ type Backend struct {
 	Controls []record.Control `json:"controls"` // the evidence of the confined process
 }
 
-// text writes a backend for people.
 func (c *Backend) text(b *strings.Builder) {
 	what := map[bool]string{true: "passed every check", false: "failed some checks"}[c.OK]
 	if c.Detail != "" {

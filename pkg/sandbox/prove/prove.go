@@ -102,7 +102,6 @@ func (t *trial) prove(spec plan.Spec, proposals []record.Denial, follow bool) ([
 	return have, err
 }
 
-// enough returns a set with which the command passes.
 func (t *trial) enough(have []record.Denial, follow bool) ([]record.Denial, error) {
 	for range maxFollowed {
 		if len(have) == 0 {

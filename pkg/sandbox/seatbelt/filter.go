@@ -85,7 +85,6 @@ func endOf(kind, protocol string, f form, parameters map[string]string) (filter,
 	return filter{kind: kind, protocol: protocol, value: f.text}, nil
 }
 
-// matches reports whether a request meets the condition.
 func (f *filter) matches(q *Request) bool {
 	switch f.kind {
 	case "literal", "path-literal":

@@ -115,7 +115,6 @@ func (w *writer) entry(e plan.Entry, others []plan.Entry) {
 	}
 }
 
-// names denies the protected names that do not exist yet.
 func (w *writer) names() {
 	for _, n := range w.plan.ProtectedNames {
 		for _, name := range n.Names {

@@ -65,7 +65,6 @@ func stampOf(st *unix.Stat_t) stamp {
 	}
 }
 
-// list reads a directory.
 func (w *worker) list(j job) {
 	n := w.node(j.directory)
 	fd, err := w.open()

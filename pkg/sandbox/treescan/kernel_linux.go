@@ -143,7 +143,6 @@ func (w *worker) keep(record int) {
 	}
 }
 
-// open opens the directory for reading.
 func (w *worker) open() (int, error) {
 	dir, rest, err := w.reach()
 	if err != nil {

@@ -40,7 +40,6 @@ type timestamp struct {
 	nsec uint32
 }
 
-// before reports whether t is earlier than u.
 func (t timestamp) before(u timestamp) bool {
 	return t.sec < u.sec || t.sec == u.sec && t.nsec < u.nsec
 }

@@ -104,7 +104,6 @@ func scan(ctx context.Context, root string, o Options, old *memory, now moment) 
 	return t, nil
 }
 
-// add adds what a worker found.
 func (t *Tree) add(w *worker) {
 	t.Dirs += w.dirs
 	t.Listed += w.listed
@@ -221,7 +220,6 @@ func (w *worker) enterPath(j job) {
 	w.path = append(append(w.path[:j.above], '/'), w.nameOf(j.directory)...)
 }
 
-// here returns the current directory as it is kept.
 func (w *worker) here() *Dir {
 	switch {
 	case w.at != nil:

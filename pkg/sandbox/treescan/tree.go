@@ -132,7 +132,6 @@ type directory struct {
 	record int32
 }
 
-// root returns the root directory of a tree.
 func (t *Tree) root() directory {
 	if t.top != nil {
 		return directory{node: t.top}
@@ -140,7 +139,6 @@ func (t *Tree) root() directory {
 	return t.recorded(0)
 }
 
-// recorded returns the directory of a record in its current state.
 func (t *Tree) recorded(i int32) directory {
 	if n := t.changed[i]; n != nil {
 		return directory{node: n}
@@ -148,7 +146,6 @@ func (t *Tree) recorded(i int32) directory {
 	return directory{record: i}
 }
 
-// below appends the subdirectories of a directory.
 func (t *Tree) below(d directory, into []directory) []directory {
 	if d.node != nil && d.node.state != same {
 		for i := range d.node.kids {
@@ -191,7 +188,6 @@ func (t *Tree) seen(d directory) (stamp, []Entry) {
 	return stamp{}, nil
 }
 
-// sort sorts the lists of a tree.
 func (t *Tree) sort() {
 	slices.SortFunc(t.Places, func(a, b Place) int { return compare(a.Dir, b.Dir) })
 	slices.SortFunc(t.Unreadable, func(a, b Unreadable) int { return compare(a.Dir, b.Dir) })

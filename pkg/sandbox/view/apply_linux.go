@@ -192,7 +192,6 @@ func (a *applier) leave(c Change, err error) {
 	a.result.Left = append(a.result.Left, Left{Change: c, Reason: err.Error(), Conflict: errors.Is(err, errConflict), Closed: errors.Is(err, errClosed)})
 }
 
-// one applies one change.
 func (a *applier) one(ctx context.Context, c Change, do func(dir *os.File, name string, c Change) error) {
 	err := ctx.Err()
 	if err == nil {

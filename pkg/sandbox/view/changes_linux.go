@@ -104,7 +104,6 @@ func searchable(dir *os.File, mode uint32) (restore func()) {
 	return func() { unix.Fchmod(int(dir.Fd()), mode&0o7777) }
 }
 
-// rootMode compares the mode of the root itself.
 func (w *walker) rootMode(upper, lower *os.File) error {
 	u, err := stampOf(int(upper.Fd()), ".")
 	if err != nil {
@@ -157,7 +156,6 @@ func (w *walker) directory(upper, lower *os.File, rel string, opaque bool) error
 	return nil
 }
 
-// entry compares one name.
 func (w *walker) entry(upper, lower *os.File, rel, name string, opaque bool) error {
 	u, err := stampOf(int(upper.Fd()), name)
 	if err != nil {

@@ -48,7 +48,6 @@ func (v *View) Exposed() error {
 	return nil
 }
 
-// locate returns the root that contains a path, and the path relative to it.
 func (v *View) locate(path string) (root int, rel string, ok bool) {
 	for i, r := range v.Roots {
 		if rel, ok = strings.CutPrefix(path, r.Path+"/"); ok {

@@ -54,7 +54,6 @@ func (s *sums) work() {
 	}
 }
 
-// finish waits for the hashes and sets them in the list.
 func (s *sums) finish(list []Change) error {
 	if s.files == nil {
 		return nil

@@ -67,7 +67,6 @@ func parse(text string) (c dial.Call, err error) {
 	return dial.Call{Dir: words[0], Args: words[1 : 1+args], Env: words[1+args:]}, nil
 }
 
-// close closes what was passed.
 func (c *call) close() {
 	for _, fd := range c.fds {
 		unix.Close(fd)
