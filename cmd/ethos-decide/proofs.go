@@ -45,7 +45,7 @@ func (c *proofsCmd) Run(_ context.Context, sys *cli.System) error {
 		return json.NewEncoder(sys.Records()).Encode(list)
 	}
 	if len(list.Files) == 0 {
-		sys.Warn("no proofs are required", "`proofs:` in coding_ethos.yml names the commands that must have passed")
+		sys.Note("no proofs are required", "`proofs:` in coding_ethos.yml names the commands that must have passed")
 		return nil
 	}
 	table := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0)

@@ -173,7 +173,7 @@ func (t *truster) files() (files []string, err error) {
 		}
 	}
 	if len(files) == 0 && !aside {
-		t.sys.Warn(fmt.Sprintf("%s has no %s and no %s: there is nothing to trust", at.Workspace, capability.ConfigName, decide.ConsumerFile), "")
+		t.sys.Note(fmt.Sprintf("%s has no %s and no %s: there is nothing to trust", at.Workspace, capability.ConfigName, decide.ConsumerFile), "")
 	}
 	return files, nil
 }

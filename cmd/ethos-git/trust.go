@@ -22,7 +22,7 @@ func (*trustCmd) Run(_ context.Context, sys *cli.System) error {
 		return cli.Errorf(cli.Refused, "run it in the work tree of the repository, outside of any sandbox", "trust: %w", err)
 	}
 	if len(added) == 0 {
-		sys.Warn("there is nothing new to trust: no hook, and no program that the configuration names", "")
+		sys.Note("there is nothing new to trust: no hook, and no program that the configuration names", "")
 	}
 	for _, entry := range added {
 		if err := sys.Printf("%s\n", entry); err != nil {

@@ -227,7 +227,7 @@ func (l *learning) take(flag string, d record.Denial) {
 func (l *learning) patch(workspace string) error {
 	if len(l.given) == 0 {
 		if l.passed {
-			l.sys.Warn("the command passes as it is: nothing has to be declared", "")
+			l.sys.Note("the command passes as it is: nothing has to be declared", "")
 		} else {
 			l.sys.Fail("found nothing that a declaration would allow", "the command's own messages say why it failed")
 		}
@@ -246,11 +246,11 @@ func (l *learning) patch(workspace string) error {
 	}
 	named, byHand := l.network(workspace)
 	add = append(add, named...)
-	verdict := "was refused these, and may need more once it has them"
+	say, verdict := l.sys.Warn, "was refused these, and may need more once it has them"
 	if l.passed || l.proved {
-		verdict = "passes with these"
+		say, verdict = l.sys.Note, "passes with these"
 	}
-	l.sys.Warn("the command "+verdict+": "+strings.Join(flags, " "), byHand)
+	say("the command "+verdict+": "+strings.Join(flags, " "), byHand)
 	if len(add) == 0 {
 		return nil
 	}

@@ -16,11 +16,11 @@ import (
 // smallest finds the smallest set of proposals with which the command of a spec passes, and reports
 // whether it is proved.
 func smallest(ctx context.Context, sys *cli.System, spec sandbox.Spec, proposals []record.Denial, follow bool, long time.Duration) prove.Result {
-	sys.Warn(fmt.Sprintf("running it again, for at most %v, in copy-on-write views that are thrown away, without network", long), "")
+	sys.Note(fmt.Sprintf("running it again, for at most %v, in copy-on-write views that are thrown away, without network", long), "")
 	r := prove.Smallest(ctx, spec, proposals, follow, prove.Bounds{Runs: prove.DefaultBounds.Runs, Time: long})
 	sandbox.Release()
 	if r.Proved {
-		sys.Warn(fmt.Sprintf("proved by %d runs: the command passes with the proposed grants, and fails if one of them is missing", r.Runs), "")
+		sys.Note(fmt.Sprintf("proved by %d runs: the command passes with the proposed grants, and fails if one of them is missing", r.Runs), "")
 	} else {
 		sys.Warn("the proposed grants are not proved: "+printable.Line(r.Why), "")
 	}

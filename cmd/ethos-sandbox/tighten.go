@@ -114,7 +114,7 @@ func tell(sys *cli.System, t *explain.Tally) {
 	if t.Observed == 0 {
 		hint = "only observed runs record the paths and sockets that a command used: ethos-facts -- COMMAND | ethos-decide | ethos-sandbox --explain | ethos-trace"
 	}
-	sys.Warn(fmt.Sprintf("runs recorded: %d, observed: %d", t.Runs, t.Observed), hint)
+	sys.Note(fmt.Sprintf("runs recorded: %d, observed: %d", t.Runs, t.Observed), hint)
 	for _, key := range t.Unread {
 		sys.Warn(fmt.Sprintf("%s: its list is not read, because it is on one line", key), "write one item a line")
 	}
@@ -122,13 +122,13 @@ func tell(sys *cli.System, t *explain.Tally) {
 		name := printable.Line(g.Key + ": " + g.Value)
 		switch {
 		case g.Runs == 0:
-			sys.Warn(name+": no recorded run had it", "")
+			sys.Note(name+": no recorded run had it", "")
 		case g.Known == 0:
-			sys.Warn(fmt.Sprintf("%s: unknown whether a run used it (%d had it)", name, g.Runs), "")
+			sys.Note(fmt.Sprintf("%s: unknown whether a run used it (%d had it)", name, g.Runs), "")
 		case g.Unused():
-			sys.Warn(fmt.Sprintf("%s: no run used it (of %d)", name, g.Known), "")
+			sys.Note(fmt.Sprintf("%s: no run used it (of %d)", name, g.Known), "")
 		case g.OnlyRead():
-			sys.Warn(fmt.Sprintf("%s: no run wrote it (of %d): read access is enough", name, g.Known), "")
+			sys.Note(fmt.Sprintf("%s: no run wrote it (of %d): read access is enough", name, g.Known), "")
 		}
 	}
 }

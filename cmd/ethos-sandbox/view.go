@@ -130,7 +130,7 @@ func (f *viewFlags) keep(ctx context.Context, sys *cli.System, v *view.View, cha
 		}
 	}
 	if root < 0 {
-		sys.Warn("nothing is kept: the command could not write to the work space", "")
+		sys.Note("nothing is kept: the command could not write to the work space", "")
 		return nil
 	}
 	dir, err := outfile.Directory(f.Keep)
@@ -154,7 +154,7 @@ func (f *viewFlags) keep(ctx context.Context, sys *cli.System, v *view.View, cha
 // What is neither applied nor discarded is kept as a workspace.
 func (f *viewFlags) conclude(ctx context.Context, sys *cli.System, v *view.View, changes []view.Change, writes *record.Writes, passed bool) error {
 	if len(changes) == 0 {
-		sys.Warn("the command changed nothing", "")
+		sys.Note("the command changed nothing", "")
 		return v.Remove()
 	}
 	answer := string(f.Transaction)
@@ -257,7 +257,7 @@ func show(sys *cli.System, changes []view.Change, w *record.Writes) {
 		}
 		text += "\n" + changeLine(c)
 	}
-	sys.Warn(text, "")
+	sys.Note(text, "")
 }
 
 // changeLine returns a change for people: a letter, the permissions, the size

@@ -68,7 +68,7 @@ func (c *lsCmd) Run(ctx context.Context, sys *cli.System) error {
 // policy refused.
 func (c *lsCmd) others(sys *cli.System, list *listing) error {
 	if list.added == 0 && c.refused > 0 {
-		sys.Warn("the sandbox denied nothing; policy refused "+report.Count(c.refused, "action"), "--outcome denied lists what was refused")
+		sys.Note("the sandbox denied nothing; policy refused "+report.Count(c.refused, "action"), "--outcome denied lists what was refused")
 	}
 	return c.noneHas(sys)
 }

@@ -47,6 +47,9 @@ func (s *System) placed(kind Kind) error {
 // Warn prints a message that does not end the program, and a hint unless it is "".
 func (s *System) Warn(message, hint string) { s.message("warning", message, hint) }
 
+// Note prints a message about what went well, and a hint unless it is "".
+func (s *System) Note(message, hint string) { s.message("note", message, hint) }
+
 // Ask prints a question, whose answer is typed behind it.
 func (s *System) Ask(question string) { _, _ = io.WriteString(s.Stderr, printable.Text(question)) }
 
