@@ -53,30 +53,71 @@ func Single() []string {
 	return list
 }
 
-// Runs reports whether a path decides what an agent, an editor or ethos runs. rel is relative to the
-// directory that contains the protected name (".claude/hooks/x"), and an agent is assumed to start
-// in that directory. Editors count only at the root of a tree: they are not started in every
-// directory, and many published packages and repositories contain a .vscode or an .idea, which a
-// command may unpack or clone.
+// Runs reports whether a file at a path decides what an agent, an editor or ethos runs. rel is
+// relative to the directory that contains the protected name (".claude/hooks/x"), and an agent is
+// assumed to start in that directory. Editors count only at the root of a tree: they are not started
+// in every directory, and many published packages and repositories contain a .vscode or an .idea,
+// which a command may unpack or clone.
 func Runs(rel string, root bool) bool {
-	top, rest, below := strings.Cut(rel, "/")
+	return decides(rel, root, func(n Name, rest []string) bool {
+		return len(rest) == 0 || len(n.Files) == 0 || slices.ContainsFunc(n.Files, func(pattern string) bool { return matches(pattern, rest) })
+	})
+}
+
+// Leads reports whether a file at a path, or anything that can lie below the path, decides what runs,
+// in the sense of [Runs]. It says what a link or a directory there is worth: everything that it leads
+// to has a path below.
+func Leads(rel string, root bool) bool {
+	return decides(rel, root, func(n Name, rest []string) bool {
+		return len(rest) == 0 || len(n.Files) == 0 || slices.ContainsFunc(n.Files, func(pattern string) bool { return leads(pattern, rest) })
+	})
+}
+
+// decides asks about the rest of a path, below the protected name that it begins with.
+func decides(rel string, root bool, ask func(n Name, rest []string) bool) bool {
+	top, _, _ := strings.Cut(rel, "/")
 	for _, n := range names {
 		if !strings.EqualFold(n.Path, top) || n.Owner == Editor && !root {
 			continue
 		}
-		if !below || len(n.Files) == 0 {
-			return true
-		}
-		return slices.ContainsFunc(n.Files, func(pattern string) bool { return matches(pattern, rest) })
+		return ask(n, strings.Split(rel, "/")[1:])
 	}
 	return false
 }
 
 // matches compares a path with a pattern of [Name.Files].
-func matches(pattern, rel string) bool {
-	if dir, tree := strings.CutSuffix(pattern, "**"); tree {
-		return len(rel) > len(dir) && strings.EqualFold(rel[:len(dir)], dir)
+func matches(pattern string, rest []string) bool {
+	parts := strings.Split(pattern, "/")
+	for i, part := range parts {
+		switch {
+		case i == len(rest):
+			return false
+		case part == "**":
+			return true
+		case !matchesName(part, rest[i]):
+			return false
+		}
 	}
-	ok, err := path.Match(pattern, strings.ToLower(rel))
+	return len(parts) == len(rest)
+}
+
+// leads reports whether a path matches a pattern of [Name.Files], or a path below it can.
+func leads(pattern string, rest []string) bool {
+	for i, part := range strings.Split(pattern, "/") {
+		switch {
+		case i == len(rest), part == "**":
+			return true
+		case !matchesName(part, rest[i]):
+			return false
+		}
+	}
+	return strings.Count(pattern, "/") == len(rest)-1
+}
+
+func matchesName(pattern, name string) bool {
+	if strings.EqualFold(pattern, name) {
+		return true
+	}
+	ok, err := path.Match(pattern, strings.ToLower(name))
 	return err == nil && ok
 }

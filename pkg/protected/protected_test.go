@@ -48,3 +48,20 @@ func TestRuns(t *testing.T) {
 		}
 	}
 }
+
+func TestLeads(t *testing.T) {
+	for rel, want := range map[string]bool{
+		".claude": true, ".claude/hooks": true, ".claude/Plugins": true, ".claude/plugins/a": true, ".claude/settings.json": true, ".opencode/plugin": true, ".gemini/extensions": true, ".codex": true,
+		".codex/a": true, ".claude/skills": false, ".claude/settings.json/a": false, ".opencode/themes": false, ".vscode": false, "claude": false, "hooks": false,
+	} {
+		if got := Leads(rel, false); got != want {
+			t.Errorf("Leads(%q, false) = %v", rel, got)
+		}
+		if Runs(rel, false) && !want {
+			t.Errorf("%q runs and leads to nothing that does", rel)
+		}
+	}
+	if !Leads(".vscode", true) || !Leads(".vscode/tasks.json", true) || Leads(".vscode/notes", true) {
+		t.Error("an editor's settings at the root of a tree")
+	}
+}

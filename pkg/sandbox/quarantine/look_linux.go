@@ -64,7 +64,7 @@ func (s *Session) place(t *tree, p treescan.Place) {
 		case name == ".git":
 			s.dotGit(t, p.Dir, e)
 		case slices.Contains(s.settings, name):
-			s.setting(t, join(p.Path(), e.Name), e.Name, e.Type)
+			s.setting(t, join(p.Path(), e.Name), settingPlace{e.Name, p.Dir.Depth() == 0}, e.Type)
 		}
 	}
 	if isGitDir(has) {

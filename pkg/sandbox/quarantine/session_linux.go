@@ -31,6 +31,9 @@ type Scope struct {
 	// something. rel is its path relative to the directory in which the name
 	// stands, which is a root or one below. If Runs is nil, every such file does.
 	Runs func(rel string, root bool) bool
+	// Leads reports the same of a path or anything that can lie below it. It is
+	// asked about what is not a file. If it is nil, everything does.
+	Leads func(rel string, root bool) bool
 	// Kept is the name of ethos's own directory in each root. Findings are
 	// moved to its subdirectory "quarantine".
 	Kept string
