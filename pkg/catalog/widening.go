@@ -123,7 +123,7 @@ func (w WorkSpace) outside(declared string) bool {
 
 // protectedPath reports whether package sandbox protects a name from commands in every work space.
 func protectedPath(element string) bool {
-	return element == ".coding-ethos" || element == ".git" || slices.Contains(protected.Single(), element)
+	return element == ".coding-ethos" || element == ".git" || slices.Contains(protected.Paths(), element)
 }
 
 // below reports whether name is root or lies below it; both are absolute and clean.

@@ -41,14 +41,12 @@ type Name struct {
 // Names lists the protected paths. The caller must not change the slice.
 func Names() []Name { return names }
 
-// Single lists the paths that have one component. They are protected by name in every directory in
-// which a program may be started.
-func Single() []string {
+// Paths lists the protected paths. They are protected in every directory in which a program may be
+// started.
+func Paths() []string {
 	list := make([]string, 0, len(names))
 	for _, n := range names {
-		if !strings.Contains(n.Path, "/") {
-			list = append(list, n.Path)
-		}
+		list = append(list, n.Path)
 	}
 	return list
 }
@@ -59,7 +57,7 @@ func Single() []string {
 // in every directory, and many published packages and repositories contain a .vscode or an .idea,
 // which a command may unpack or clone.
 func Runs(rel string, root bool) bool {
-	return decides(rel, root, func(n Name, rest []string) bool {
+	return decides(rel, root, false, func(n Name, rest []string) bool {
 		return len(rest) == 0 || len(n.Files) == 0 || slices.ContainsFunc(n.Files, func(pattern string) bool { return matches(pattern, rest) })
 	})
 }
@@ -68,19 +66,25 @@ func Runs(rel string, root bool) bool {
 // in the sense of [Runs]. It says what a link or a directory there is worth: everything that it leads
 // to has a path below.
 func Leads(rel string, root bool) bool {
-	return decides(rel, root, func(n Name, rest []string) bool {
+	return decides(rel, root, true, func(n Name, rest []string) bool {
 		return len(rest) == 0 || len(n.Files) == 0 || slices.ContainsFunc(n.Files, func(pattern string) bool { return leads(pattern, rest) })
 	})
 }
 
-// decides asks about the rest of a path, below the protected name that it begins with.
-func decides(rel string, root bool, ask func(n Name, rest []string) bool) bool {
-	top, _, _ := strings.Cut(rel, "/")
+// decides asks about the rest of a path below the protected path that it begins with; part reports
+// whether the path is only the beginning of one.
+func decides(rel string, root bool, part bool, ask func(n Name, rest []string) bool) bool {
+	parts := strings.Split(rel, "/")
 	for _, n := range names {
-		if !strings.EqualFold(n.Path, top) || n.Owner == Editor && !root {
+		own := strings.Split(n.Path, "/")
+		common := min(len(own), len(parts))
+		if n.Owner == Editor && !root || !slices.EqualFunc(own[:common], parts[:common], strings.EqualFold) {
 			continue
 		}
-		return ask(n, strings.Split(rel, "/")[1:])
+		if common < len(own) {
+			return part
+		}
+		return ask(n, parts[common:])
 	}
 	return false
 }

@@ -26,17 +26,15 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q: owner %q", n.Path, n.Owner)
 		}
 	}
-	for _, name := range Single() {
-		if strings.Contains(name, "/") || !slices.Contains(seen, name) {
-			t.Errorf("%q is not a single name", name)
-		}
+	if !slices.Equal(Paths(), seen) {
+		t.Errorf("%q are not the paths", Paths())
 	}
 }
 
 func TestRuns(t *testing.T) {
 	for rel, want := range map[string]bool{
 		".mcp.json": true, "REPO_CONFIG.yaml": true, ".claude": true, ".claude/settings.json": true, ".claude/Settings.Local.json": true, ".claude/hooks/a/b": true, ".codex/config.toml": true,
-		".claude/agents/reviewer.md": false, ".claude/hooks": false, ".vscode/tasks.json": false, ".idea/workspace.xml": false, "README.md": false, ".github/hooks/x": false,
+		".claude/agents/reviewer.md": false, ".claude/hooks": false, ".vscode/tasks.json": false, ".idea/workspace.xml": false, "README.md": false, ".github/hooks/x": true, ".GitHub/hooks/a/b": true, ".github": false, ".github/workflows/x": false,
 	} {
 		if got := Runs(rel, false); got != want {
 			t.Errorf("Runs(%q, false) = %v", rel, got)
@@ -52,7 +50,7 @@ func TestRuns(t *testing.T) {
 func TestLeads(t *testing.T) {
 	for rel, want := range map[string]bool{
 		".claude": true, ".claude/hooks": true, ".claude/Plugins": true, ".claude/plugins/a": true, ".claude/settings.json": true, ".opencode/plugin": true, ".gemini/extensions": true, ".codex": true,
-		".codex/a": true, ".claude/skills": false, ".claude/settings.json/a": false, ".opencode/themes": false, ".vscode": false, "claude": false, "hooks": false,
+		".codex/a": true, ".github": true, ".github/hooks": true, ".github/hooks/a": true, ".github/workflows": false, ".claude/skills": false, ".claude/settings.json/a": false, ".opencode/themes": false, ".vscode": false, "claude": false, "hooks": false,
 	} {
 		if got := Leads(rel, false); got != want {
 			t.Errorf("Leads(%q, false) = %v", rel, got)

@@ -18,9 +18,14 @@ import (
 	"ethos/pkg/record"
 )
 
+// singleNames are the protected paths of one name.
+func singleNames() []string {
+	return slices.DeleteFunc(protected.Paths(), func(path string) bool { return strings.Contains(path, "/") })
+}
+
 // theNames sets $names in a script to the protected names.
 func theNames(script string) string {
-	return "names='" + strings.Join(protected.Single(), " ") + "'\n" + script
+	return "names='" + strings.Join(singleNames(), " ") + "'\n" + script
 }
 
 // outOfForce fails when something is there under a protected name, or when
@@ -94,10 +99,10 @@ func TestProtectedNamesAreOutOfForce(t *testing.T) {
 				}
 				var want []string
 				if r.Status == record.StatusExited && name != "by a process beside" {
-					want = protected.Single()
+					want = singleNames()
 				}
 				outOfForce(t, spec.Workspace, r.Evidence, want...)
-				for _, n := range protected.Single() {
+				for _, n := range singleNames() {
 					if _, err := os.Lstat(filepath.Join(spec.Workspace, "x"+n)); err != nil {
 						t.Errorf("the neighbour: %v", err)
 					}

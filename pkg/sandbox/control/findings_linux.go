@@ -24,7 +24,7 @@ const journalsName = "runs"
 // scopeOf returns the scope that all searches of the writable trees share.
 func scopeOf(home string, getenv func(string) string) quarantine.Scope {
 	return quarantine.Scope{
-		Home: home, Settings: protected.Single(), Runs: protected.Runs, Leads: protected.Leads, Kept: plan.EthosDir,
+		Home: home, Settings: protected.Paths(), Runs: protected.Runs, Leads: protected.Leads, Kept: plan.EthosDir,
 		Make:   func(in *os.Root, name string) error { return statedir.MakeDir(getenv, in, name) },
 		Memory: func(root string) string { return plan.ScanMemory(getenv, root) },
 		Person: personal(home),

@@ -213,8 +213,8 @@ func (b *builder) declarable(p resolvedPath, c class, why string) error {
 // settings reports whether a path lies in a protected name somewhere in the work space.
 func (b *builder) settings(path string) bool {
 	rel, inside := strings.CutPrefix(path, b.spec.Workspace+"/")
-	protected := func(name string) bool { return name == EthosDir || slices.Contains(protectedNames.Get(), name) }
-	return inside && slices.ContainsFunc(splitPath(rel), protected)
+	on := func(path string) bool { return strings.Contains("/"+rel+"/", "/"+path+"/") }
+	return inside && (on(EthosDir) || slices.ContainsFunc(protectedNames.Get(), on))
 }
 
 // fulfilled checks that every declared grant took effect as declared. Another declaration

@@ -56,10 +56,11 @@ func (s site) path() string { return filepath.Join(s.at.Path(), s.name) }
 type siteKind int
 
 const (
-	gitDirectory siteKind = iota // a directory that is, or was, a git directory
-	gitPointer                   // .git as a file or a link: gitrepository-layout(5)
-	settingsFile                 // a protected name
-	ownDirectory                 // a directory that ethos keeps for a work space
+	gitDirectory  siteKind = iota // a directory that is, or was, a git directory
+	gitPointer                    // .git as a file or a link: gitrepository-layout(5)
+	settingsFile                  // a protected name
+	settingsBelow                 // a protected path of several names, if it exists: the directory that its first name has does
+	ownDirectory                  // a directory that ethos keeps for a work space
 )
 
 // protectNested protects repositories and settings below the writable roots, because the
@@ -172,11 +173,22 @@ func (n *nested) collect(p treescan.Place) {
 			add(e.Name, gitDirectory)
 		case e.Name == ".git":
 			add(e.Name, gitPointer)
+		case endsProtected(p.Dir, e.Name):
+			add(e.Name, settingsFile)
 		}
 	}
 	if isGitDir(p) {
 		add("", gitDirectory)
 	}
+}
+
+// endsProtected reports whether a name in a directory is the end of a protected path of
+// several names. In the root of the tree, [builder.protectNames] handles it.
+func endsProtected(dir *treescan.Dir, name string) bool {
+	return slices.ContainsFunc(protectedNames.Get(), func(path string) bool {
+		above, last := filepath.Split(path)
+		return above != "" && last == name && dir.Depth() > strings.Count(above, "/") && strings.HasSuffix(dir.Path()+"/", "/"+above)
+	})
 }
 
 // collectSockets hides the sockets of one directory.

@@ -322,7 +322,7 @@ func TestPlanProtects(t *testing.T) {
 // creatable reports whether a path is put aside when it comes to exist.
 func creatable(p *Plan, path string) bool {
 	return slices.ContainsFunc(p.ProtectedNames, func(w ProtectedNames) bool {
-		return w.Dir == filepath.Dir(path) && slices.Contains(w.Names, filepath.Base(path))
+		return slices.ContainsFunc(w.Names, func(name string) bool { return filepath.Join(w.Dir, name) == path })
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 // protectedNames are the protected names that apply in whatever directory a program is
 // started.
-var protectedNames = lazy.Value[[]string]{Make: protected.Single}
+var protectedNames = lazy.Value[[]string]{Make: protected.Paths}
 
 // protectNames makes the protected names of a writable root read-only if they exist. It
 // records all of them, because one that exists now can be replaced from outside while the

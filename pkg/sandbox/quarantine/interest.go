@@ -36,11 +36,14 @@ const worthWriting = 64
 const keptInGit = ".git/coding-ethos"
 
 // interest selects the names that a scan reports: those that identify a git
-// directory, the names of settings, names that no git directory may hold, and
-// what the plan hides: environment files, and ethos's own directory in a git
-// directory.
+// directory, the names of settings in the directory that they are in, names that
+// no git directory may hold, and what the plan hides: environment files, and
+// ethos's own directory in a git directory.
 func interest(settings []string) func(string, fs.FileMode) bool {
-	names := append([]string{".git", "head", "objects", "refs", "commondir", filepath.Base(keptInGit), ".coding-ethos"}, settings...)
+	names := []string{".git", "head", "objects", "refs", "commondir", filepath.Base(keptInGit), ".coding-ethos"}
+	for _, path := range settings {
+		names = append(names, filepath.Base(path))
+	}
 	return func(name string, typ fs.FileMode) bool {
 		if typ == 0 && len(name) >= 4 && name[0] == '.' && protected.EnvFile(name) {
 			return true

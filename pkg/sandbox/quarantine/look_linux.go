@@ -60,11 +60,13 @@ func (s *Session) place(t *tree, p treescan.Place) {
 	for _, e := range p.Entries {
 		name := strings.ToLower(e.Name)
 		has = append(has, name)
-		switch {
-		case name == ".git":
+		if name == ".git" {
 			s.dotGit(t, p.Dir, e)
-		case slices.Contains(s.settings, name):
-			s.setting(t, join(p.Path(), e.Name), settingPlace{e.Name, p.Dir.Depth() == 0}, e.Type)
+		}
+		for _, names := range s.settings {
+			if at := standsIn(p.Dir, names, name, e.Type); at >= 0 {
+				s.setting(t, join(p.Path(), e.Name), settingPlace{rel: strings.Join(names[:at+1], "/"), root: p.Dir.Depth() == at}, e.Type)
+			}
 		}
 	}
 	if isGitDir(has) {

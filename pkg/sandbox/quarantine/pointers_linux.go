@@ -151,54 +151,6 @@ func (g *gitDir) expects(l lead, dir string) bool {
 	return mine
 }
 
-// setting checks a file or directory whose name decides what runs outside.
-func (s *Session) setting(t *tree, path string, place settingPlace, typ fs.FileMode) {
-	if !s.decides(place, typ) {
-		return
-	}
-	g := &gitDir{Session: s, tree: t, path: path}
-	switch typ {
-	case 0:
-		if !s.allowed("setting", path, t.sum(path)) {
-			g.aside(path, "settings that apply outside of the sandbox")
-		}
-	case fs.ModeDir:
-		entries, err := t.entries(path)
-		if err != nil {
-			s.note(Finding{Path: path, What: "settings that cannot be read", Err: err})
-		}
-		for _, e := range entries {
-			s.setting(t, join(path, e.Name), place.below(e.Name), e.Type)
-		}
-	case fs.ModeSymlink:
-		if to, err := t.link(path); err != nil || !s.allowed("setting", path, to) {
-			g.aside(path, "settings that apply outside of the sandbox, a link to "+to)
-		}
-	default:
-		g.odd(path, kindOf(typ))
-	}
-}
-
-// settingPlace is where something stands for the program whose settings it belongs to.
-type settingPlace struct {
-	rel  string // relative to the directory in which the protected name stands
-	root bool   // that directory is the root of a tree
-}
-
-func (p settingPlace) below(name string) settingPlace {
-	return settingPlace{p.rel + "/" + name, p.root}
-}
-
-// decides reports whether a file in a place decides what runs or, for anything
-// but a file, whether something below it can.
-func (s *Session) decides(place settingPlace, typ fs.FileMode) bool {
-	ask := s.scope.Leads
-	if typ == 0 {
-		ask = s.scope.Runs
-	}
-	return ask == nil || ask(place.rel, place.root)
-}
-
 // readText reads a file that may lie outside of the trees.
 func readText(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)

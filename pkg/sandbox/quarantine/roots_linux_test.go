@@ -101,13 +101,15 @@ func TestFilesOfOtherKinds(t *testing.T) {
 // an agent's directory runs nothing, is left.
 func TestHonestSettings(t *testing.T) {
 	w := newWorkspace(t)
-	w.Settings, w.Runs, w.Leads = protected.Single(), protected.Runs, protected.Leads
+	w.Settings, w.Runs, w.Leads = protected.Paths(), protected.Runs, protected.Leads
 	s := Begin(t.Context(), w.Scope)
 	defer s.Close()
 	w.sh(`mkdir -p node_modules/a/.vscode clone/.claude/agents clone/.claude/hooks; echo '{}' > node_modules/a/.vscode/settings.json
 		echo x > clone/.claude/agents/reviewer.md; echo '{}' > clone/.claude/settings.json; echo x > clone/.claude/hooks/pre
-		mkdir x clone/.opencode; ln -s ../../x clone/.claude/skills; ln -s ../../x clone/.claude/plugins; ln -s ../../x clone/.opencode/plugin; ln -s ../x clone/.vscode`)
-	w.finds(s.Finish(t.Context()), "clone/.claude/settings.json", "clone/.claude/hooks/pre", "clone/.claude/plugins", "clone/.opencode/plugin")
+		mkdir x clone/.opencode; ln -s ../../x clone/.claude/skills; ln -s ../../x clone/.claude/plugins; ln -s ../../x clone/.opencode/plugin; ln -s ../x clone/.vscode
+		mkdir -p clone/.github/hooks clone/.github/workflows; echo x > clone/.github/hooks/a.json; echo x > clone/.github/workflows/ci.yml
+		mkdir -p x/hooks y/workflows other third; ln -s ../x other/.github; ln -s ../y third/.github`)
+	w.finds(s.Finish(t.Context()), "clone/.claude/settings.json", "clone/.claude/hooks/pre", "clone/.claude/plugins", "clone/.opencode/plugin", "clone/.github/hooks/a.json", "other/.github")
 }
 
 // TestKeptStaysHarmless: neither names that are taken, nor a depth, nor a process that is in a

@@ -24,8 +24,8 @@ type Scope struct {
 	// Person lists settings of the person's own git configuration that apply in
 	// every repository and name a path relative to its work tree.
 	Person []gitrepo.Entry
-	// Settings lists names of files and directories, anywhere in the roots,
-	// that decide what runs outside or under which policy.
+	// Settings lists files and directories that decide what runs outside or
+	// under which policy, in whatever directory of the roots they are.
 	Settings []string
 	// Runs reports whether a file under one of the Settings names runs
 	// something. rel is its path relative to the directory in which the name
@@ -81,7 +81,7 @@ type Finding struct {
 // left.
 type Session struct {
 	scope    Scope
-	settings []string // of the scope, lower-cased
+	settings [][]string // the names in the paths of those of the scope, lower-cased
 	trees    []*tree
 	scans    []*treescan.Tree
 	known    map[identifier]bool     // what existed at the start
@@ -117,7 +117,7 @@ func identify(parts ...string) identifier {
 }
 
 func newSession(scope Scope) *Session {
-	return &Session{scope: scope, settings: lower(scope.Settings), known: map[identifier]bool{}, heads: map[identifier]string{}, closed: map[identifier][2]int64{}, started: time.Now().UTC(), store: map[*tree]*store{}, noted: map[identifier]bool{}, stuck: map[identifier]bool{}, surplus: map[*tree]surplus{}}
+	return &Session{scope: scope, settings: split(scope.Settings), known: map[identifier]bool{}, heads: map[identifier]string{}, closed: map[identifier][2]int64{}, started: time.Now().UTC(), store: map[*tree]*store{}, noted: map[identifier]bool{}, stuck: map[identifier]bool{}, surplus: map[*tree]surplus{}}
 }
 
 // Begin records what exists. It must return before the command starts. What it
@@ -244,13 +244,6 @@ func (s *Session) Close() {
 		unix.Close(st.fd)
 	}
 	s.trees, s.store = nil, nil
-}
-
-func lower(list []string) (out []string) {
-	for _, s := range list {
-		out = append(out, strings.ToLower(s))
-	}
-	return out
 }
 
 // dirAt returns the directory at a path. What could be a git directory is in a
