@@ -46,6 +46,8 @@ var words = []struct {
 	{"access is denied", refused}, {"insufficient permissions", refused}, {"permissionerror", refused},
 	{"read-only file system", sealed}, {"erofs", sealed}, {"readonlyfilesystem", sealed}, {"readonly database", sealed}, {"not writable", sealed}, {"not writeable", sealed},
 	{"isn't writable", sealed}, {"unwritable", sealed}, {"is read-only", sealed}, {"os error 30", sealed}, {"errno 30", sealed}, {"read only file system", sealed},
+	{"resource busy", sealed | removal}, {"ebusy", sealed | removal}, {"os error 16", sealed | removal}, {"errno 16", sealed | removal}, // the name is a mount point
+	{"cross-device", sealed | removal}, {"exdev", sealed | removal}, {"os error 18", sealed | removal}, {"errno 18", sealed | removal},
 	{"create", making}, {"cannot touch", making}, {"cannot remove", making | removal}, {"mkdir", making}, {"write", making}, {"writing", making}, {"saving", making}, {"for output", making},
 	{"cannot move", making | removal}, {"rename", making | removal}, {"unlink", making | removal}, {"open output", making}, {"cannot make", making}, {"output file", making}, {"lock", making},
 }

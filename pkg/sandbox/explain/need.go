@@ -102,8 +102,7 @@ func (x *Explainer) locate(n Need) (target, bool) {
 		}
 		t.making = true
 	}
-	writable, agents := x.plan.OfAgent(at.Path)
-	if mountPoint := agents && !writable; n.Entry && !t.making && at.Exists && !mountPoint {
+	if n.Entry && !t.making && at.Exists && !x.mountPoint(at.Path) {
 		if t.Location, err = plan.Locate(x.files, filepath.Dir(at.Path)); err != nil {
 			return t, false
 		}
@@ -116,6 +115,15 @@ func (x *Explainer) locate(n Need) (target, bool) {
 		return t, x.files.Writable(t.Path)
 	}
 	return t, x.readable(t.Location)
+}
+
+// mountPoint reports whether a name can be neither removed nor replaced, because
+// it is protected by itself and not by the directory around it.
+func (x *Explainer) mountPoint(path string) bool {
+	if writable, agents := x.plan.OfAgent(path); agents && !writable {
+		return true
+	}
+	return slices.ContainsFunc(x.plan.Paths, func(e plan.Entry) bool { return e.Path == path && plan.Protective(x.plan.Paths, e) })
 }
 
 // readable checks the permission bits: the caller is the owner, in the group,

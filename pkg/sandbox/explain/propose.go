@@ -42,6 +42,11 @@ func (x *Explainer) propose(d *record.Denial, t target) {
 		d.Remedy, d.Declare = "--env-files read", "env_files: read"
 		return
 	}
+	if link := plan.LinkTo(plan.Covering(x.plan.Paths, t.Path)); link != "" && t.write {
+		d.Reason += "; " + shown(link) + " leads to it, and decides what runs outside"
+		d.Remedy = plan.LinkHint
+		return
+	}
 	more, flag, key := plan.More{Read: []string{t.Path}}, "--ro", "read_paths"
 	switch {
 	case d.Kind == record.KindSocket:

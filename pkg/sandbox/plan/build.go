@@ -28,6 +28,7 @@ type builder struct {
 	declared []rule
 	// protected are the paths that no declaration can make writable.
 	protected    []resolvedPath
+	guarded      []guarded      // protected directories
 	state        []resolvedPath // the state folders of ethos
 	links        []mount.Mount
 	named        []string // links in the paths of the home directory, the work space and the working directory

@@ -133,7 +133,7 @@ func (b *builder) declareOne(path string, c class, why string, must bool) error 
 	b.declared = append(b.declared, r)
 	if c == denyRead || c == denyWrite {
 		for _, link := range p.links {
-			b.rules = append(b.rules, rule{resolvedPath{path: link, exists: true}, denyWrite, why + ", a link"})
+			b.rules = append(b.rules, rule{resolvedPath{path: link, exists: true}, denyWrite, why + whyALink})
 		}
 	}
 	return nil
@@ -271,6 +271,9 @@ func (b *builder) symlinkEscape(p resolvedPath, why string, entries []Entry) err
 func deniedHint(declared, why string) string {
 	if why == whyCredentials {
 		return "credentials are hidden from every command; give it the one value that it needs: --env NAME, or ethos-facts --grant env=NAME"
+	}
+	if strings.HasPrefix(why, whyLinked) {
+		return LinkHint
 	}
 	if declared == workSpace {
 		return "remove the deny; --profile lint-offline makes the work space read-only"

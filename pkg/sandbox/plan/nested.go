@@ -81,6 +81,7 @@ func (b *builder) protectNested() error {
 		}
 		n.protect()
 	}
+	b.protectLinked()
 	return nil
 }
 

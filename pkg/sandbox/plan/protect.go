@@ -34,12 +34,20 @@ func (b *builder) protectPath(path string, c class, why string) error {
 	if err != nil {
 		return err
 	}
+	b.restrict(p, c, why)
+	if c == denyWrite && p.dir {
+		b.guard(p.path, path, why)
+	}
+	return nil
+}
+
+// restrict applies a rule to a resolved path.
+func (b *builder) restrict(p resolvedPath, c class, why string) {
 	b.rules = append(b.rules, rule{p, c, why})
 	b.protected = append(b.protected, p)
 	for _, link := range p.links {
-		b.rules = append(b.rules, rule{resolvedPath{path: link, exists: true}, denyWrite, why + ", a link"})
+		b.rules = append(b.rules, rule{resolvedPath{path: link, exists: true}, denyWrite, why + whyALink})
 	}
-	return nil
 }
 
 // protectGit protects the git directory of root, wherever it is.

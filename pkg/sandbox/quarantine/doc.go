@@ -20,10 +20,11 @@
 // and which do not lead out of the trees, nor into a directory of ethos, where
 // commands have caches and which no search enters. A new work tree leads to a git
 // directory that existed at the start only if that names it. Each git directory
-// that existed at the start holds that, and what it held then. Hooks and settings are compared
-// by content, whatever their timestamps say. Programs, includes and hooks that
-// an existing setting names are compared too, if they lie in the trees: those
-// with a relative path in each work tree that leads to the git directory.
+// that existed at the start holds that, and what it held then. Hooks and settings
+// are compared by content, whatever their timestamps say, and so is what they
+// lead to if they are symbolic links. Programs, includes and hooks that an
+// existing setting names are compared too, if they lie in the trees: those with
+// a relative path in each work tree that leads to the git directory.
 //
 // A git directory is what git recognises as one, under any name and at any
 // depth: setup.c, is_git_directory. What cannot be read counts as a finding.
@@ -41,5 +42,6 @@
 // someone who uses git in such a place while the command is still running, nor
 // between the death of a killed ethos-sandbox and the next [Recover]. An
 // existing hook or program may itself run files of the work tree, such as the
-// scripts that a hook manager finds there; these are not checked.
+// scripts that a hook manager finds there; these are not checked. Nor is a
+// directory that contains the link that leads to it, or with very many entries.
 package quarantine

@@ -320,6 +320,16 @@ func (g *gitDir) program(path string, typ fs.FileMode, what string) {
 	}
 	if !g.allowed("program", path, id) {
 		g.aside(path, what)
+		return
+	}
+	if typ == fs.ModeSymlink {
+		g.behind(path, id, func(t *tree, end string, typ fs.FileMode) {
+			if g.pass.first("program behind a link", end) {
+				other := *g
+				other.tree = t
+				other.program(end, typ, what+", which "+path+" leads to")
+			}
+		})
 	}
 }
 

@@ -40,12 +40,22 @@ func (s *Session) setting(t *tree, path string, place settingPlace, typ fs.FileM
 	switch typ {
 	case 0:
 		if !s.allowed("setting", path, t.sum(path)) {
-			g.aside(path, whySetting)
+			g.aside(path, place.what())
 		}
 	case fs.ModeDir:
 		entries, err := t.entries(path)
 		if err != nil {
 			s.note(Finding{Path: path, What: "settings that cannot be read", Err: err})
+		}
+		few := place.affords(len(entries))
+		if !s.learning && s.known[identify("unread", path)] {
+			return // it had too many, so that the others are not known
+		}
+		if !few {
+			if !s.allowed("unread", path) {
+				g.aside(path, place.what()+", too many to be compared")
+			}
+			return
 		}
 		for _, e := range entries {
 			s.setting(t, join(path, e.Name), place.below(e.Name), e.Type)
@@ -54,26 +64,54 @@ func (s *Session) setting(t *tree, path string, place settingPlace, typ fs.FileM
 		to, err := t.link(path)
 		switch {
 		case err == nil && s.allowed("setting", path, to):
+			s.behind(path, to, func(t *tree, end string, typ fs.FileMode) { s.setting(t, end, place.behind(path), typ) })
 		case err != nil || !s.leadsPast(t, path, place):
-			g.aside(path, whySetting+", a link to "+to)
+			g.aside(path, place.what()+", a link to "+to)
 		}
 	default:
 		g.odd(path, kindOf(typ))
 	}
 }
 
-const whySetting = "settings that apply outside of the sandbox"
-
 // settingPlace is where something stands for the program whose settings it
 // belongs to.
 type settingPlace struct {
 	rel  string // relative to the directory in which the protected name stands
 	root bool   // that directory is the root of a tree
+	link string // by which one gets there, "" if by none
+	left *int   // how many more entries of directories are compared behind the first link
 }
 
 func (p settingPlace) below(name string) settingPlace {
 	p.rel += "/" + name
 	return p
+}
+
+// behind returns the same place for what a link there leads to.
+func (p settingPlace) behind(link string) settingPlace {
+	if p.left == nil {
+		left := maxBehind
+		p.left = &left
+	}
+	p.link = link
+	return p
+}
+
+// affords reports whether so many entries may be compared.
+func (p settingPlace) affords(entries int) bool {
+	if p.left == nil {
+		return true
+	}
+	*p.left -= entries
+	return *p.left >= 0
+}
+
+func (p settingPlace) what() string {
+	const what = "settings that apply outside of the sandbox"
+	if p.link != "" {
+		return what + ", which " + p.link + " leads to"
+	}
+	return what
 }
 
 // decides reports whether a file in a place decides what runs or, for anything
