@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,9 +76,7 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 		}
 		return err
 	})
-	if err == nil && tally.Lines == tally.Bad {
-		_, err = d.Library.Set("") // nothing was decided; policies that cannot be used are an error all the same
-	}
+	err = cmp.Or(err, usable(d, tally))
 	if errors.Is(err, policy.ErrNeedsCEL) {
 		err = c.handOver(ctx, sys, filter.Unread, d)
 	}
@@ -88,6 +87,16 @@ func (c *decideCmd) Run(ctx context.Context, sys *cli.System) error {
 		sys.Warn(w.Message, w.Hint)
 	}
 	return ended(sys, tally, d.Blocked)
+}
+
+// usable returns an error if nothing was decided and the policies cannot be used, which no decision
+// has shown.
+func usable(d *decide.Decider, tally record.Tally) error {
+	if tally.Lines > tally.Bad {
+		return nil
+	}
+	_, err := d.Library.Set("")
+	return err
 }
 
 func (c *decideCmd) decider(sys *cli.System) (*decide.Decider, error) {

@@ -1,15 +1,10 @@
 package explain
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
-	"strconv"
 	"testing"
-
-	"go.yaml.in/yaml/v3"
 
 	"ethos/pkg/internal/probetest"
 )
@@ -24,23 +19,6 @@ func TestPatchOfAWord(t *testing.T) {
 	}
 	if _, _, ok := Patch("repo_config.yaml", "sandbox:\n  env_files: hidden\n", add); ok {
 		t.Error("a word that is there was patched")
-	}
-}
-
-// TestFlow holds that what a person adds by hand is YAML, and means what the patch would.
-func TestFlow(t *testing.T) {
-	add := []Declared{{Key: "read_paths", Path: "~/a"}, {Key: "env_files", Word: "read"}, {Key: "read_paths", Path: strconv.Quote("c ], d: \"")}, {Key: "read_paths", Path: "~/a"}, {Key: "network_tools", Path: `{tool: t, allow_domains: ["a:1"]}`}}
-	once := append(add[:3:3], add[4])
-	patched, _, ok := Patch("repo_config.yaml", "", once)
-	if !ok || Flow(add) != Flow(once) {
-		t.Fatal("not patched, or not once")
-	}
-	var got, want any
-	if err := errors.Join(yaml.Unmarshal([]byte(Flow(add)), &got), yaml.Unmarshal([]byte(patched), &want)); err != nil {
-		t.Errorf("%v: %s", err, Flow(add))
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, and the patch %v", got, want)
 	}
 }
 
