@@ -120,6 +120,9 @@ func (a Agent) layers(d Dirs) (all []layer, faults []string) {
 				continue // the home directory is the work tree
 			}
 			seen[path] = true
+			if rel, err := filepath.Rel(p.base, path); err != nil || !filepath.IsLocal(rel) {
+				p.base = filepath.Dir(path) // of an agent whose directory is not in the home directory
+			}
 			text, err := p.read(path)
 			if err == nil && text != nil {
 				var v any

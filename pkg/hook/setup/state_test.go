@@ -345,6 +345,20 @@ func TestHookTurnedOffInCodex(t *testing.T) {
 	}
 }
 
+// TestAgentElsewhere: the switches of an agent whose directory a variable names are read there.
+func TestAgentElsewhere(t *testing.T) {
+	_, d := place(t, "copilot", false)
+	elsewhere := t.TempDir()
+	d.Getenv = func(name string) string { return map[string]string{"COPILOT_HOME": elsewhere}[name] }
+	for text, want := range map[string]bool{`{"disableAllHooks": true}`: true, `{}`: false} {
+		write(t, filepath.Join(elsewhere, "settings.json"), text)
+		write(t, filepath.Join(elsewhere, "hooks/other.json"), "{}")
+		if off, faults := Off("copilot", d); (off != "") != want || faults != nil {
+			t.Errorf("%s: %q %v", text, off, faults)
+		}
+	}
+}
+
 // TestUnreadableSwitches: settings of the agent that cannot be read may turn hooks off.
 func TestUnreadableSwitches(t *testing.T) {
 	_, d := place(t, "claude", false)
