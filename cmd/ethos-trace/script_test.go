@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -104,6 +105,9 @@ func lineMain() {
 	tool := f.String("tool", "", "id and format of the tool")
 	verdict := f.String("verdict", "allow", `"" for none`)
 	match := f.String("match", "", "id of the policy that matched")
+	effect := f.String("effect", "", "its effect; default the verdict")
+	event := f.Bool("event", false, "a call of an agent's tool that is not a shell")
+	signal := f.String("signal", "", "")
 	status := f.String("status", "", "status of the result; none without")
 	code := f.Int("exit", 0, "")
 	stdout := f.String("stdout", "", "")
@@ -127,6 +131,9 @@ func lineMain() {
 	if *script != "" {
 		a.Kind, a.Argv, a.Script = record.KindShell, nil, *script
 	}
+	if *event {
+		a = record.Action{Kind: record.KindEvent, Name: "PreToolUse", Cwd: *space, Workspace: *space}
+	}
 	l := record.NewLine(name, time.Date(2026, 1, 2, 3, 4, *id%60, 0, time.UTC), a, record.Actor{Mode: record.ModeSafe, Session: *agent})
 	set := func(name string, v any) {
 		if err := l.Set(name, v); err != nil {
@@ -137,7 +144,7 @@ func lineMain() {
 	if *verdict != "" {
 		d := record.Decision{Verdict: *verdict}
 		if *match != "" {
-			d.Matches = []record.Match{{ID: *match, Pack: "core", Effect: *verdict, Message: "it is not good", Remedy: "do something else", File: "pack:core/x.yaml", Line: 3}}
+			d.Matches = []record.Match{{ID: *match, Pack: "core", Effect: cmp.Or(*effect, *verdict), Message: "it is not good", Remedy: "do something else", File: "pack:core/x.yaml", Line: 3}}
 		}
 		set("decision", d)
 	}
@@ -155,7 +162,7 @@ func lineMain() {
 			}
 		}
 		set("result", record.Result{
-			Status: *status, ExitCode: *code, Started: "2026-01-02T03:04:05Z", DurationMS: 12.5,
+			Status: *status, ExitCode: *code, Signal: *signal, Started: "2026-01-02T03:04:05Z", DurationMS: 12.5,
 			Capture: record.Capture{Stdout: stream(*stdout), Stderr: stream(*stderr), Sandbox: record.Sandbox{Profile: "build", Session: *session, Denials: denials, Connections: connections}},
 		})
 	}

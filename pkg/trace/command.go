@@ -111,6 +111,9 @@ func (e *Entry) Why() []Reason {
 	if r := e.Result; r != nil && r.Status == record.StatusDenied && (len(out) == 0 || !strings.HasPrefix(r.Reason, "decision.") || r.Reason == reasonMismatch) {
 		out = append(out, Reason{ID: cmp.Or(r.Reason, "sandbox.refused"), Effect: record.VerdictDeny, Message: r.Message, Remedy: r.Hint})
 	}
+	if text := e.inconsistent(); text != "" && !slices.ContainsFunc(out, func(r Reason) bool { return r.ID == reasonBroken }) {
+		out = append(out, Reason{ID: reasonBroken, Effect: record.VerdictDeny, Message: text, Remedy: "do not rely on this record; run the command again"})
+	}
 	return out
 }
 

@@ -69,20 +69,22 @@ func forTool(flag string) string {
 }
 
 // Reasons returns why a record may not run, or not without approval: the ids of
-// the policies that deny or ask, and the codes of errors that prevented a
-// decision.
+// the policies that deny or ask, the codes of errors that prevented a decision,
+// and that of a record which contradicts itself.
 func (e *Entry) Reasons() []string {
-	if e.Decision == nil {
-		return nil
-	}
 	var list []string
-	for _, f := range e.Decision.Errors {
-		list = append(list, f.Code)
-	}
-	for _, m := range e.Decision.Matches {
-		if m.Effect == record.VerdictDeny || m.Effect == record.VerdictAsk {
-			list = append(list, m.ID)
+	if e.Decision != nil {
+		for _, f := range e.Decision.Errors {
+			list = append(list, f.Code)
 		}
+		for _, m := range e.Decision.Matches {
+			if m.Effect == record.VerdictDeny || m.Effect == record.VerdictAsk {
+				list = append(list, m.ID)
+			}
+		}
+	}
+	if e.inconsistent() != "" {
+		list = append(list, reasonBroken)
 	}
 	return list
 }

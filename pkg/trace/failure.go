@@ -32,7 +32,10 @@ func (e *Entry) Exit() string {
 	}
 	switch r := e.Result; r.Status {
 	case record.StatusExited:
-		if r.ExitCode != 0 {
+		switch {
+		case r.Signal != "": // no program of ethos writes both
+			return r.Signal
+		case r.ExitCode != 0:
 			return fmt.Sprintf("exit %d", r.ExitCode)
 		}
 	case record.StatusSignaled:

@@ -19,7 +19,7 @@ const (
 	Failed    Outcome = "failed"    // ran, and ended with another status, by a signal or at a limit
 	Undecided Outcome = "undecided" // nobody made a decision
 	Asked     Outcome = "asked"     // waits for a person
-	Denied    Outcome = "denied"    // did not run
+	Denied    Outcome = "denied"    // may not run
 )
 
 // Negative reports whether the outcome makes ethos-trace exit with status 1.
@@ -27,9 +27,12 @@ func (o Outcome) Negative() bool {
 	return o != Passed && o != Allowed && o != Reported
 }
 
-// reasonMismatch is the reason for which the sandbox refuses a record that was changed after its
-// decision.
-const reasonMismatch = "decision.subject_mismatch"
+// The reasons for which the sandbox refuses a record that was changed after its decision, or whose
+// decision was changed.
+const (
+	reasonMismatch = "decision.subject_mismatch"
+	reasonBroken   = "decision.inconsistent"
+)
 
 // Entry is one action line, decoded for output.
 type Entry struct {
@@ -40,6 +43,7 @@ type Entry struct {
 	Facts    record.Facts     // the id and format of the tool, and the name and position of the first command; see AllFacts
 	Decision *record.Decision // nil if nobody decided
 	Result   *record.Result   // nil if ethos did not run it
+	Broken   string           // how the decision contradicts itself: see [record.Decision.Broken]
 	// Findings are the findings in the tool's output; package tooloutput sets them.
 	Findings []Finding
 	// Parsed is true if the tool's output was understood completely: Findings then explain a status
@@ -58,7 +62,20 @@ func NewEntry(l *record.Line) (*Entry, error) {
 		take(l, "decision", &e.Decision),
 		take(l, "result", &e.Result),
 	)
+	e.check(l.Has("redacted"))
 	return e, err
+}
+
+// check sets Broken. The seal of a decision that was redacted is that of the text before.
+func (e *Entry) check(redacted bool) {
+	if e.Decision == nil {
+		return
+	}
+	d := *e.Decision
+	if redacted {
+		d.Seal = ""
+	}
+	e.Broken = d.Broken(e.Actor.AdminApproved)
 }
 
 // AllFacts decodes all facts of the entry's line; those of a skimmed entry are lost. Most reports
@@ -88,29 +105,61 @@ func take[T any](l *record.Line, name string, to **T) error {
 
 // Outcome returns the outcome, taking the findings into account.
 func (e *Entry) Outcome() Outcome {
+	decided := e.decided()
 	switch {
 	case e.Result != nil && e.Result.Status == record.StatusDenied:
-		if e.Decision != nil && e.Decision.Verdict == record.VerdictAsk && e.Result.Reason != reasonMismatch {
+		if decided == Asked && e.Result.Reason != reasonMismatch {
 			return Asked
 		}
 		return Denied
+	case e.Action.Kind == record.KindEvent && e.Decision == nil && e.Result == nil:
+		return Reported
+	case decided != Allowed:
+		return decided
 	case e.Result != nil:
 		return e.ran()
 	case e.Action.Kind == record.KindEvent:
 		return Reported
-	case e.Decision == nil:
-		return Undecided
-	case e.Decision.Verdict == record.VerdictDeny:
-		return Denied
-	case e.Decision.Verdict == record.VerdictAsk:
-		return Asked
 	}
 	return Allowed
 }
 
+// decided returns the outcome if only the decision counts. The sandbox refuses a decision that
+// contradicts itself.
+func (e *Entry) decided() Outcome {
+	switch {
+	case e.Decision == nil:
+		return Undecided
+	case e.Broken != "":
+		return Denied
+	}
+	switch e.Decision.Verdict {
+	case record.VerdictAllow, record.VerdictWarn:
+		return Allowed
+	case record.VerdictAsk:
+		return Asked
+	}
+	return Denied
+}
+
+// inconsistent says how the record contradicts itself, or "": its decision does, or it has the result
+// of a run that nothing allowed.
+func (e *Entry) inconsistent() string {
+	switch {
+	case e.Broken != "":
+		return "the decision was changed: " + e.Broken
+	case !e.Ran() || e.decided() == Allowed:
+		return ""
+	case e.Decision == nil:
+		return "it has the result of a run, and no decision"
+	}
+	return "it has the result of a run, and the verdict is " + e.Decision.Verdict
+}
+
 func (e *Entry) ran() Outcome {
-	clean := e.Result.Status == record.StatusExited && e.Result.ExitCode == 0
-	explained := e.Result.Status == record.StatusExited && e.Parsed
+	exited := e.Result.Status == record.StatusExited && e.Result.Signal == ""
+	clean := exited && e.Result.ExitCode == 0
+	explained := exited && e.Parsed
 	switch {
 	case len(e.Findings) > 0 && (clean || explained), clean && slices.ContainsFunc(e.Denials(), left):
 		return Found

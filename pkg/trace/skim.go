@@ -16,14 +16,14 @@ import (
 func Skim(text []byte) (e *Entry, isAction bool) {
 	s := skimmer{b: text}
 	e = &Entry{}
-	isError := false
+	isError, redacted := false, false
 	s.object(func(key, value []byte) {
 		switch string(key) {
 		case "time":
 			e.Time = s.text(value)
 		case "actor":
 			a := &e.Actor
-			s.fields(value, field{"agent", &a.Agent}, field{"session", &a.Session}, field{"parent", &a.Parent})
+			s.fields(value, field{"agent", &a.Agent}, field{"session", &a.Session}, field{"parent", &a.Parent}, field{"admin_approved", &a.AdminApproved})
 		case "action":
 			a := &e.Action
 			s.fields(value, field{"kind", &a.Kind}, field{"argv", &a.Argv}, field{"script", &a.Script}, field{"file", &a.File}, field{"url", &a.URL},
@@ -32,16 +32,18 @@ func Skim(text []byte) (e *Entry, isAction bool) {
 		case "facts":
 			s.facts(value, &e.Facts)
 		case "decision":
-			d := &record.Decision{}
-			s.fields(value, field{"verdict", &d.Verdict}, field{"matches", &d.Matches}, field{"errors", &d.Errors}, field{"duration_ms", &d.DurationMS})
-			e.Decision = d
+			e.Decision = &record.Decision{}
+			s.decode(value, e.Decision)
 		case "result":
 			e.Result = &record.Result{}
 			s.result(value, e.Result, e.Facts.Tool.Format != "")
+		case "redacted":
+			redacted = true
 		case "error":
 			isError = true
 		}
 	})
+	e.check(redacted)
 	if s.bad || isError || isAction && !sound(&e.Action) {
 		return nil, false
 	}
@@ -157,7 +159,7 @@ func (s *skimmer) stream(value []byte, to *record.Stream) {
 func (s *skimmer) result(value []byte, r *record.Result, captured bool) {
 	list := [...]field{
 		{"status", &r.Status}, {"reason", &r.Reason}, {"message", &r.Message}, {"started", &r.Started},
-		{"exit_code", &r.ExitCode}, {"duration_ms", &r.DurationMS},
+		{"exit_code", &r.ExitCode}, {"signal", &r.Signal}, {"duration_ms", &r.DurationMS},
 	}
 	s.within(value, func(key, value []byte) {
 		if string(key) == "capture" {

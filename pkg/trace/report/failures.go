@@ -106,11 +106,11 @@ func meaning(o trace.Outcome) string {
 	case trace.Failed:
 		return "ran, and ended with another status than 0, a signal or at a limit"
 	case trace.Denied:
-		return "policy or the sandbox refused it; it did not run"
+		return "policy or the sandbox refused it"
 	case trace.Asked:
-		return "did not run, and waits for a person: ethos-decide pending"
+		return "waits for a person: ethos-decide pending"
 	case trace.Undecided:
-		return "did not run, because nobody decided about it"
+		return "nobody decided about it"
 	case trace.Found:
 		return "ran, and reported findings, or the sandbox denied it something"
 	case trace.Passed:

@@ -26,7 +26,7 @@ func (r *run) invocation(e *trace.Entry) invocation {
 	} else if e.Result != nil {
 		v.Properties.Sandbox = evidence(e)
 	}
-	if outcome == trace.Denied || outcome == trace.Asked || outcome == trace.Undecided {
+	if !e.Ran() && (outcome == trace.Denied || outcome == trace.Asked || outcome == trace.Undecided) {
 		v.ProcessStartFailureMessage = refusal(e, outcome)
 	}
 	for _, reason := range e.Why() {

@@ -72,7 +72,7 @@ func load(t testing.TB, folder, space string) *trace.Entry {
 	}
 	return &trace.Entry{
 		Action: record.Action{Kind: record.KindExec, Argv: []string{"tool"}, Cwd: space, Workspace: space},
-		Facts:  record.Facts{Tool: record.Tool{ID: "tool", Format: formatOf(folder)}},
+		Facts:  record.Facts{Tool: record.Tool{ID: "tool", Format: formatOf(folder)}}, Decision: &record.Decision{Verdict: record.VerdictAllow},
 		Result: &record.Result{Status: record.StatusExited, ExitCode: code, Capture: record.Capture{Stdout: stream("stdout"), Stderr: stream("stderr")}},
 	}
 }

@@ -13,7 +13,7 @@ import (
 func entry(format, stdout, stderr string, status string, code int) *trace.Entry {
 	return &trace.Entry{
 		Action: record.Action{Kind: record.KindExec, Argv: []string{"/usr/bin/tool", "x"}, Cwd: "/w/sub", Workspace: "/w"},
-		Facts:  record.Facts{Tool: record.Tool{Format: format}},
+		Facts:  record.Facts{Tool: record.Tool{Format: format}}, Decision: &record.Decision{Verdict: record.VerdictAllow},
 		Result: &record.Result{Status: status, ExitCode: code, Capture: record.Capture{Stdout: record.Stream{Text: stdout}, Stderr: record.Stream{Text: stderr}}},
 	}
 }
