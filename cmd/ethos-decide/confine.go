@@ -38,6 +38,7 @@ func (c *decideCmd) prompts(actor *record.Actor) bool {
 // confined is the member of a record with the outcome of --confine.
 type confined struct {
 	Applied bool   `json:"applied"`
+	Result  bool   `json:"result,omitempty"`  // the run adds its result to this record in the store
 	Reason  string `json:"reason,omitempty"`  // why not
 	Session string `json:"session,omitempty"` // the session whose boundary it uses
 	Alone   string `json:"alone,omitempty"`   // with --session: why it has a boundary of its own
@@ -54,7 +55,8 @@ func (c *decideCmd) confine(l *record.Line, v *decide.Verdict) (json.RawMessage,
 	if decide.Allows(v.Decision.Verdict) {
 		input, err = c.inside(&policy.Input{Action: &v.Action, Actor: &v.Actor, Facts: v.Facts}, c.recordOf(l))
 	}
-	if note.Applied = err == nil; err != nil {
+	note.Applied, note.Result = err == nil, err == nil && c.recordOf(l) != ""
+	if err != nil {
 		note.Reason = err.Error()
 	} else if c.Session != "" {
 		note.Session, note.Alone = c.sessionOf(&policy.Input{Action: &v.Action, Actor: &v.Actor, Facts: v.Facts})

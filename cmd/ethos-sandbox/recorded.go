@@ -38,7 +38,7 @@ func (f *sessionFlags) recordOf(sys *cli.System, action record.Action) *recorded
 
 func (r *recorded) Write(line []byte) (int, error) {
 	if err := r.keep(line); err != nil {
-		r.sys.Warn(fmt.Sprintf("the result was not stored: %v", err), "the command ran; ethos-trace ls shows it as allowed")
+		r.sys.Warn(fmt.Sprintf("the result was not stored: %v", err), "the command ran; ethos-trace ls shows it as allowed, and as no-result once its time limit is over")
 	}
 	if r.next == nil {
 		return len(line), nil

@@ -97,7 +97,7 @@ func countRuns(ctx context.Context, sys *cli.System, workspace string, tally *ex
 		if err != nil || line.Kind() != record.LineAction {
 			return ctx.Err()
 		}
-		if e, err := trace.NewEntry(line); err == nil && e.Ran() && e.Action.Workspace == workspace {
+		if e, err := trace.NewEntry(line, sys.Now()); err == nil && e.Ran() && e.Action.Workspace == workspace {
 			s := &e.Result.Capture.Sandbox
 			how, _, _ := strings.Cut(s.Observer, ";")
 			observed := s.Session == "" && how == record.Observed // the use by single commands of a session is unknown

@@ -22,7 +22,7 @@ import (
 type lsCmd struct {
 	storeFlag
 	Since   string `placeholder:"WHEN" help:"Only records since then: 90m, 24h, 7d, 2026-11-21 or an RFC 3339 time."`
-	Outcome string `enum:",passed,found,failed,denied,asked,undecided,allowed,reported,invalid" default:"" placeholder:"WORD" help:"Only this outcome: passed, found, failed, denied, asked, undecided, allowed, reported or invalid."`
+	Outcome string `enum:",passed,found,failed,no-result,denied,asked,undecided,allowed,reported,invalid" default:"" placeholder:"WORD" help:"Only this outcome: passed, found, failed, no-result, denied, asked, undecided, allowed, reported or invalid."`
 	Tool    string `placeholder:"NAME" help:"Only this tool or command."`
 	Denials bool   `help:"Only runs in which the sandbox denied or quarantined something."`
 	Policy  string `placeholder:"ID" help:"Only actions that this policy denied or asked about, or that an error with this code left undecided."`
@@ -33,11 +33,13 @@ type lsCmd struct {
 	JSON    bool   `name:"json" help:"Print the stored lines unchanged."`
 	refused int    // actions that --denials leaves out, because policy refused them
 	unseen  []*unseen
+	now     time.Time
 }
 
 // Run lists stored records, oldest first.
 func (c *lsCmd) Run(ctx context.Context, sys *cli.System) error {
-	since, err := when(c.Since, sys.Now())
+	c.now = sys.Now()
+	since, err := when(c.Since, c.now)
 	if err != nil {
 		return err
 	}
@@ -118,7 +120,7 @@ func (c *lsCmd) each(ctx context.Context, sys *cli.System, since time.Time, list
 
 // wanted checks a line without parsing all of it.
 func (c *lsCmd) wanted(text []byte, since time.Time) bool {
-	e, isAction := trace.Skim(text)
+	e, isAction := trace.Skim(text, c.now)
 	if e == nil {
 		return c.Tool == "" && !c.Denials && c.Policy == "" && c.Agent == "" && c.Session == "" && (c.Outcome == "" || c.Outcome == "invalid")
 	}
@@ -161,12 +163,12 @@ func (c *lsCmd) asked(e *trace.Entry) bool {
 }
 
 // entryOf parses a stored action completely.
-func entryOf(text []byte) (*trace.Entry, error) {
+func entryOf(text []byte, now time.Time) (*trace.Entry, error) {
 	l, err := record.ParseLine(text)
 	if err != nil {
 		return nil, err
 	}
-	e, err := trace.NewEntry(l)
+	e, err := trace.NewEntry(l, now)
 	if err == nil {
 		tooloutput.Fill(e)
 	}
@@ -190,7 +192,7 @@ func (c *lsCmd) write(out *bufio.Writer, text []byte, table *report.Table) {
 		out.WriteString(table.Invalid(l.ID(), e))
 		return
 	}
-	if e, err := entryOf(text); err == nil {
+	if e, err := entryOf(text, c.now); err == nil {
 		out.WriteString(table.Entry(e))
 	}
 }

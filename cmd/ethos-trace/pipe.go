@@ -31,6 +31,7 @@ type pipe struct {
 	text        []byte              // of the line being redacted
 	counted     bool                // findings count only if they are not in the baseline
 
+	held     trace.Held[*trace.Entry]
 	running  map[string]bool // actions with output and no end yet
 	came     int             // number of lines read
 	fresh    int             // findings and denials that are not in the baseline
@@ -262,12 +263,20 @@ func (p *pipe) ended(id string) {
 
 func (p *pipe) action(l *record.Line) error {
 	p.ended(l.ID())
-	e, err := trace.NewEntry(l)
+	e, err := trace.NewEntry(l, p.sys.Now())
 	if err != nil {
 		return err
 	}
-	tooloutput.Fill(e)
 	p.stores.keep(l, e.Action.Workspace)
+	if trace.HoldEntry(&p.held, e) {
+		return nil
+	}
+	return p.report(e)
+}
+
+// report adds an action to the outputs.
+func (p *pipe) report(e *trace.Entry) (err error) {
+	tooloutput.Fill(e)
 	fresh := len(e.Findings)
 	if p.sarif != nil {
 		if fresh, err = p.sarif.Add(e); err != nil {

@@ -162,6 +162,9 @@ func openError(name string, err error) error {
 func (p *pipe) finish(c *reportCmd, sys *cli.System) error {
 	p.unfinished()
 	var errs []error
+	for _, e := range p.held.Rest() {
+		errs = append(errs, p.report(e))
+	}
 	if p.sink != nil {
 		if p.counted {
 			p.sink.Fresh(p.fresh)

@@ -108,6 +108,8 @@ func lineMain() {
 	effect := f.String("effect", "", "its effect; default the verdict")
 	event := f.Bool("event", false, "a call of an agent's tool that is not a shell")
 	signal := f.String("signal", "", "")
+	confine := f.Bool("confine", false, "a hook let it run confined")
+	now := f.Bool("now", false, "decided now")
 	status := f.String("status", "", "status of the result; none without")
 	code := f.Int("exit", 0, "")
 	stdout := f.String("stdout", "", "")
@@ -135,6 +137,9 @@ func lineMain() {
 		a = record.Action{Kind: record.KindEvent, Name: "PreToolUse", Cwd: *space, Workspace: *space}
 	}
 	l := record.NewLine(name, time.Date(2026, 1, 2, 3, 4, *id%60, 0, time.UTC), a, record.Actor{Mode: record.ModeSafe, Session: *agent})
+	if *now {
+		l = record.NewLine(name, time.Now(), a, record.Actor{Mode: record.ModeSafe, Session: *agent})
+	}
 	set := func(name string, v any) {
 		if err := l.Set(name, v); err != nil {
 			panic(err)
@@ -147,6 +152,9 @@ func lineMain() {
 			d.Matches = []record.Match{{ID: *match, Pack: "core", Effect: cmp.Or(*effect, *verdict), Message: "it is not good", Remedy: "do something else", File: "pack:core/x.yaml", Line: 3}}
 		}
 		set("decision", d)
+	}
+	if *confine {
+		set("confine", map[string]bool{"applied": true, "result": true})
 	}
 	if *status != "" {
 		stream := func(s string) record.Stream { return record.Stream{Text: s, Bytes: int64(len(s))} }

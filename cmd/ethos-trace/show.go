@@ -40,7 +40,7 @@ func (c *showCmd) Run(ctx context.Context, sys *cli.System) error {
 	if l.Kind() != record.LineAction {
 		return sys.Printf("%s\n", text)
 	}
-	e, err := trace.NewEntry(l)
+	e, err := trace.NewEntry(l, sys.Now())
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ type statsCmd struct {
 
 func (c *statsCmd) Run(ctx context.Context, sys *cli.System) error {
 	collectLess(sys)
-	counter := trace.NewCounter(tooloutput.Fill)
+	counter := trace.NewCounter(sys.Now(), tooloutput.Fill)
 	err := c.count(ctx, sys, counter)
 	stats := counter.Close()
 	switch {
@@ -63,17 +63,21 @@ func (c *statsCmd) count(ctx context.Context, sys *cli.System, counter *trace.Co
 }
 
 func (c *statsCmd) countFiles(ctx context.Context, sys *cli.System, counter *trace.Counter) error {
+	var calls trace.Held[[]byte]
 	for _, name := range c.Files {
-		if err := countFile(ctx, sys, name, counter); err != nil {
+		if err := countFile(ctx, sys, name, counter, &calls); err != nil {
 			return err
 		}
+	}
+	for _, text := range calls.Rest() {
+		counter.Add(text)
 	}
 	return nil
 }
 
-func countFile(ctx context.Context, sys *cli.System, name string, counter *trace.Counter) error {
+func countFile(ctx context.Context, sys *cli.System, name string, counter *trace.Counter, calls *trace.Held[[]byte]) error {
 	if name == "-" {
-		return countLines(record.NewReader(record.Interruptible(ctx, sys.Stdin), 0), counter)
+		return countLines(record.NewReader(record.Interruptible(ctx, sys.Stdin), 0), counter, calls)
 	}
 	f, err := cli.Open(ctx, absolute(sys.Dir, name))
 	if ctx.Err() != nil {
@@ -83,10 +87,10 @@ func countFile(ctx context.Context, sys *cli.System, name string, counter *trace
 		return cli.Errorf(cli.BadInput, "name files of records (NDJSON)", "open records: %w", err)
 	}
 	defer f.Close()
-	return countLines(record.NewReader(record.Interruptible(ctx, f), 0), counter)
+	return countLines(record.NewReader(record.Interruptible(ctx, f), 0), counter, calls)
 }
 
-func countLines(r *record.Reader, counter *trace.Counter) error {
+func countLines(r *record.Reader, counter *trace.Counter, calls *trace.Held[[]byte]) error {
 	for {
 		text, err := r.NextText()
 		var long *record.BadLine
@@ -98,6 +102,8 @@ func countLines(r *record.Reader, counter *trace.Counter) error {
 		case err != nil:
 			return fmt.Errorf("read records: %w", err)
 		}
-		counter.Add(text)
+		if !trace.HoldText(calls, text) {
+			counter.Add(text)
+		}
 	}
 }

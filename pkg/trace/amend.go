@@ -93,11 +93,14 @@ func Stale(text []byte, amended map[string]bool) bool {
 	return len(amended) > 0 && amended[idOf(text)] && !amends(text)
 }
 
+// confined is the member of a call that a hook let run confined.
+var confined = []byte(`,"confine":{"applied":true`)
+
 // amends reports whether a line is a confined call with its result, which a
 // hook recorded before it ran. Quotes inside strings are escaped, so text in a
 // string cannot look like a member.
 func amends(text []byte) bool {
-	return bytes.Contains(text, []byte(`,"confine":{"applied":true`)) && bytes.Contains(text, []byte(`,"result":{"status":"`))
+	return bytes.Contains(text, confined) && bytes.Contains(text, []byte(`,"result":{"status":"`))
 }
 
 // idOf returns the id of a line that begins as records do, or "" for any other
@@ -127,10 +130,4 @@ func (s *Store) Find(id string) (*record.Line, error) {
 		return l, nil
 	}
 	return nil, nil
-}
-
-// Awaits reports whether a line is a confined call without a result:
-// [Store.Amend] may append it again.
-func Awaits(text []byte) bool {
-	return bytes.Contains(text, []byte(`,"confine":{"applied":true`)) && !amends(text)
 }

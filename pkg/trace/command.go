@@ -90,8 +90,8 @@ func quoteWord(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
-// Why lists the reasons against the action, strictest first: policies that matched, errors that
-// deny, and the sandbox's reason.
+// Why lists the reasons against the action: how the record contradicts itself, then, strictest first,
+// policies that matched, errors that deny, and the sandbox's reason.
 func (e *Entry) Why() []Reason {
 	var out []Reason
 	if e.Decision != nil {
@@ -112,7 +112,8 @@ func (e *Entry) Why() []Reason {
 		out = append(out, Reason{ID: cmp.Or(r.Reason, "sandbox.refused"), Effect: record.VerdictDeny, Message: r.Message, Remedy: r.Hint})
 	}
 	if text := e.inconsistent(); text != "" && !slices.ContainsFunc(out, func(r Reason) bool { return r.ID == reasonBroken }) {
-		out = append(out, Reason{ID: reasonBroken, Effect: record.VerdictDeny, Message: text, Remedy: "do not rely on this record; run the command again"})
+		first := Reason{ID: reasonBroken, Effect: record.VerdictDeny, Message: text, Remedy: "do not rely on this record; run the command again"}
+		out = slices.Insert(out, 0, first)
 	}
 	return out
 }

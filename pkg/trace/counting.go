@@ -3,6 +3,7 @@ package trace
 import (
 	"runtime"
 	"sync"
+	"time"
 
 	"ethos/pkg/timerslack"
 )
@@ -25,10 +26,10 @@ type batch struct {
 // batchBytes is the amount of text that a processor gets at a time.
 const batchBytes = 1 << 20
 
-// NewCounter starts counting. find has the meaning it has for [NewStats], and must be safe for
-// concurrent use.
-func NewCounter(find func(*Entry)) *Counter {
-	c := &Counter{batches: make(chan batch, runtime.GOMAXPROCS(0)), stats: NewStats(find)}
+// NewCounter starts counting. now and find have the meaning they have for [NewStats]; find must be
+// safe for concurrent use.
+func NewCounter(now time.Time, find func(*Entry)) *Counter {
+	c := &Counter{batches: make(chan batch, runtime.GOMAXPROCS(0)), stats: NewStats(now, find)}
 	for range runtime.GOMAXPROCS(0) {
 		c.done.Add(1)
 		go c.work()
@@ -38,7 +39,7 @@ func NewCounter(find func(*Entry)) *Counter {
 
 func (c *Counter) work() {
 	defer c.done.Done()
-	mine := NewStats(c.stats.find)
+	mine := NewStats(c.stats.now, c.stats.find)
 	for batch := range c.batches {
 		timerslack.Restore()
 		from := 0

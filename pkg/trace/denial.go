@@ -68,11 +68,14 @@ func forTool(flag string) string {
 	return "add it to the allow_domains of "
 }
 
-// Reasons returns why a record may not run, or not without approval: the ids of
-// the policies that deny or ask, the codes of errors that prevented a decision,
-// and that of a record which contradicts itself.
+// Reasons returns why a record may not run, or not without approval: the code
+// of a record that contradicts itself, the codes of errors that prevented a
+// decision, and the ids of the policies that deny or ask.
 func (e *Entry) Reasons() []string {
 	var list []string
+	if e.inconsistent() != "" {
+		list = append(list, reasonBroken)
+	}
 	if e.Decision != nil {
 		for _, f := range e.Decision.Errors {
 			list = append(list, f.Code)
@@ -82,9 +85,6 @@ func (e *Entry) Reasons() []string {
 				list = append(list, m.ID)
 			}
 		}
-	}
-	if e.inconsistent() != "" {
-		list = append(list, reasonBroken)
 	}
 	return list
 }

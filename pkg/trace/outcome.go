@@ -3,6 +3,7 @@ package trace
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"ethos/pkg/record"
 )
@@ -17,6 +18,7 @@ const (
 	Reported  Outcome = "reported"  // an event: nothing to run
 	Found     Outcome = "found"     // ran, and its output has findings, or the sandbox denied it something
 	Failed    Outcome = "failed"    // ran, and ended with another status, by a signal or at a limit
+	NoResult  Outcome = "no-result" // may run, confined, and how that ended did not come within its time limit
 	Undecided Outcome = "undecided" // nobody made a decision
 	Asked     Outcome = "asked"     // waits for a person
 	Denied    Outcome = "denied"    // may not run
@@ -44,6 +46,8 @@ type Entry struct {
 	Decision *record.Decision // nil if nobody decided
 	Result   *record.Result   // nil if ethos did not run it
 	Broken   string           // how the decision contradicts itself: see [record.Decision.Broken]
+	Awaits   bool             // a call that a hook let run confined, without a result: one may follow
+	Late     bool             // it should be there: the time limit of the call is over
 	// Findings are the findings in the tool's output; package tooloutput sets them.
 	Findings []Finding
 	// Parsed is true if the tool's output was understood completely: Findings then explain a status
@@ -51,8 +55,9 @@ type Entry struct {
 	Parsed bool
 }
 
-// NewEntry decodes an action line. The error is a [*record.BadLine].
-func NewEntry(l *record.Line) (*Entry, error) {
+// NewEntry decodes an action line. now decides whether its result is late. The error is a
+// [*record.BadLine].
+func NewEntry(l *record.Line, now time.Time) (*Entry, error) {
 	e := &Entry{Line: l}
 	err := errors.Join(
 		optional(l.Decode("time", &e.Time)),
@@ -63,7 +68,29 @@ func NewEntry(l *record.Line) (*Entry, error) {
 		take(l, "result", &e.Result),
 	)
 	e.check(l.Has("redacted"))
+	var c confinement
+	if e.Result == nil && l.Decode("confine", &c) == nil && c.Applied {
+		e.Awaits = true
+		e.Late = c.Result && e.late(e.AllFacts().Capabilities.TimeoutSeconds, now)
+	}
 	return e, err
+}
+
+// confinement is the member of a hook's record that says whether the call runs confined.
+type confinement struct {
+	Applied bool `json:"applied"`
+	Result  bool `json:"result"` // the run adds its result to this record
+}
+
+// late reports whether a result can no longer follow: for as long as the call may take, and as
+// [Store.Amend] finds the record, it can.
+func (e *Entry) late(seconds int64, now time.Time) bool {
+	limit := amendable
+	if seconds > 0 && seconds < int64(amendable/time.Second) {
+		limit = time.Duration(seconds) * time.Second
+	}
+	made, err := time.Parse(time.RFC3339Nano, e.Time)
+	return err == nil && now.Sub(made) > limit
 }
 
 // check sets Broken. The seal of a decision that was redacted is that of the text before.
@@ -120,6 +147,8 @@ func (e *Entry) Outcome() Outcome {
 		return e.ran()
 	case e.Action.Kind == record.KindEvent:
 		return Reported
+	case e.Late:
+		return NoResult
 	}
 	return Allowed
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"time"
 
 	"ethos/pkg/record"
 )
@@ -12,11 +13,12 @@ import (
 // validate the rest: a line was validated when it was stored, and Verify checks that it is
 // unchanged. It returns nil for a line that is not a record. Otherwise the entry lacks Line, most
 // facts and, unless the tool has an output format, the captured output. isAction distinguishes an
-// action from live output.
-func Skim(text []byte) (e *Entry, isAction bool) {
+// action from live output. now has the meaning it has for [NewEntry].
+func Skim(text []byte, now time.Time) (e *Entry, isAction bool) {
 	s := skimmer{b: text}
 	e = &Entry{}
 	isError, redacted := false, false
+	var facts, confine []byte
 	s.object(func(key, value []byte) {
 		switch string(key) {
 		case "time":
@@ -31,6 +33,9 @@ func Skim(text []byte) (e *Entry, isAction bool) {
 			isAction = true
 		case "facts":
 			s.facts(value, &e.Facts)
+			facts = value
+		case "confine":
+			confine = value
 		case "decision":
 			e.Decision = &record.Decision{}
 			s.decode(value, e.Decision)
@@ -44,10 +49,31 @@ func Skim(text []byte) (e *Entry, isAction bool) {
 		}
 	})
 	e.check(redacted)
+	if confine != nil && e.Result == nil {
+		s.await(e, confine, facts, now)
+	}
 	if s.bad || isError || isAction && !sound(&e.Action) {
 		return nil, false
 	}
 	return e, isAction
+}
+
+// await notes whether the result of a confined call may follow.
+func (s *skimmer) await(e *Entry, confine, facts []byte, now time.Time) {
+	var c confinement
+	if json.Unmarshal(confine, &c) != nil || !c.Applied {
+		return
+	}
+	e.Awaits = true
+	limit := 0
+	if facts != nil && c.Result {
+		s.within(facts, func(key, value []byte) {
+			if string(key) == "capabilities" {
+				s.fields(value, field{"timeout_seconds", &limit})
+			}
+		})
+	}
+	e.Late = c.Result && e.late(int64(limit), now)
 }
 
 // sound reports whether an action has what naming it requires.

@@ -27,6 +27,7 @@ type Stats struct {
 	Wait     Times           `json:"wait"`     // from the creation of a record to the start of its run: facts, decision and queue
 	Run      Times           `json:"run"`
 
+	now      time.Time
 	find     func(*Entry)
 	policies map[string]*PolicyCount
 	tools    map[string]*ToolStats
@@ -93,11 +94,11 @@ const (
 	others       = "others"
 )
 
-// NewStats returns empty statistics. If find is not nil, it sets the findings of an entry
+// NewStats returns empty statistics. now decides which results are late. If find is not nil, it sets the findings of an entry
 // (tooloutput.Fill), so that actions with findings are distinguished from failed ones.
-func NewStats(find func(*Entry)) *Stats {
+func NewStats(now time.Time, find func(*Entry)) *Stats {
 	return &Stats{
-		find:     find,
+		now: now, find: find,
 		Outcomes: map[Outcome]int{}, Verdicts: map[string]int{},
 		policies: map[string]*PolicyCount{}, tools: map[string]*ToolStats{}, denials: map[string]*DenialCount{},
 		layers: map[string]*LayerCount{},
@@ -107,7 +108,7 @@ func NewStats(find func(*Entry)) *Stats {
 // Add counts one line of a store or of a pipe. A line that is not a record counts as an error.
 func (s *Stats) Add(text []byte) {
 	s.Lines++
-	e, isAction := Skim(text)
+	e, isAction := Skim(text, s.now)
 	switch {
 	case e == nil:
 		s.Errors++
@@ -209,7 +210,7 @@ func (s *Stats) tool(e *Entry, outcome Outcome) {
 	t := counterOf(s.tools, name, func(name string) *ToolStats { return &ToolStats{Name: name} })
 	t.Count++
 	switch outcome {
-	case Failed, Found:
+	case Failed, Found, NoResult:
 		t.Failed++
 	case Denied, Asked:
 		t.Denied++

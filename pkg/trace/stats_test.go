@@ -29,6 +29,9 @@ func statLine(t testing.TB, n int, set map[string]any, argv ...string) []byte {
 	return text[:len(text)-1]
 }
 
+// statNow is the time at which the records are read.
+var statNow = time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
+
 func statLines(t testing.TB) (lines [][]byte) {
 	deny := record.Decision{Verdict: record.VerdictDeny, Matches: []record.Match{{ID: "p", Effect: record.VerdictDeny}}}
 	allow := record.Decision{Verdict: record.VerdictAllow, DurationMS: 0.25}
@@ -48,6 +51,9 @@ func statLines(t testing.TB) (lines [][]byte) {
 			set["result"] = deniedRun(i)
 		case 3:
 			delete(set, "decision")
+			if i%2 == 0 {
+				set["decision"], set["confine"] = allow, confinement{i%4 == 0, i%4 == 0}
+			}
 		}
 		lines = append(lines, statLine(t, i, set, "/bin/tool", fmt.Sprint(i%3)))
 	}
@@ -70,18 +76,18 @@ func deniedRun(i int) record.Result {
 
 // TestDecideTimes holds that only decisions which say how long they took are timed.
 func TestDecideTimes(t *testing.T) {
-	s := NewStats(nil)
+	s := NewStats(statNow, nil)
 	for _, text := range statLines(t) {
 		s.Add(text)
 	}
-	if d := s.Finish().Decide; d.Count != 120 || d.P50 != 0.25 || d.Max != 0.25 {
+	if d := s.Finish().Decide; d.Count != 140 || d.P50 != 0.25 || d.Max != 0.25 {
 		t.Errorf("decide times %+v", d)
 	}
 }
 
 // TestSkimAgrees holds the quick reader to the strict one.
 func TestSkimAgrees(t *testing.T) {
-	quick, strict := NewStats(nil), NewStats(nil)
+	quick, strict := NewStats(statNow, nil), NewStats(statNow, nil)
 	for _, text := range statLines(t) {
 		quick.Add(text)
 		strict.Lines++
@@ -93,7 +99,7 @@ func TestSkimAgrees(t *testing.T) {
 		case record.LineError:
 			strict.Errors++
 		case record.LineAction:
-			e, err := NewEntry(l)
+			e, err := NewEntry(l, statNow)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +114,7 @@ func TestSkimAgrees(t *testing.T) {
 // TestCounterAgrees holds counting on all processors to counting on one.
 func TestCounterAgrees(t *testing.T) {
 	shorttest.Long(t)
-	one, all := NewStats(nil), NewCounter(nil)
+	one, all := NewStats(statNow, nil), NewCounter(statNow, nil)
 	for range 40 {
 		for _, text := range statLines(t) {
 			one.Add(text)
@@ -121,7 +127,7 @@ func TestCounterAgrees(t *testing.T) {
 }
 
 func TestStatsOfGarbage(t *testing.T) {
-	s := NewStats(nil)
+	s := NewStats(statNow, nil)
 	for _, text := range []string{"", "{", "null", "[]", `{"a"`, `{"action":1}`, `{"action":{"kind":"exec"}}`, `{"action":{"kind":"file"}}`, `{"time":"`, `{"decision":[],"action":{"kind":"event"}}`} {
 		s.Add([]byte(text))
 	}
@@ -131,7 +137,7 @@ func TestStatsOfGarbage(t *testing.T) {
 }
 
 func TestStatsAreBounded(t *testing.T) {
-	s := NewStats(nil)
+	s := NewStats(statNow, nil)
 	deny := record.Decision{Verdict: record.VerdictDeny, Matches: []record.Match{{ID: "p", Effect: record.VerdictDeny}}}
 	for i := range maxStatNames + 500 {
 		s.Add(statLine(t, i, map[string]any{"decision": deny}, fmt.Sprint("tool-", i)))
@@ -184,16 +190,16 @@ func FuzzSkim(f *testing.F) {
 	}
 	f.Add(`{"a":"\\\"","action":{"kind":"exec","argv":["a"]}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		NewStats(nil).Add([]byte(text))
+		NewStats(statNow, nil).Add([]byte(text))
 		l, err := record.ParseLine([]byte(text))
 		if err != nil || l.Kind() != record.LineAction {
 			return
 		}
-		e, isAction := Skim([]byte(text))
+		e, isAction := Skim([]byte(text), statNow)
 		if !isAction || e == nil {
 			t.Fatalf("not seen as an action: %s", text)
 		}
-		strict, err := NewEntry(l)
+		strict, err := NewEntry(l, statNow)
 		if err == nil && (strict.Outcome() != e.Outcome() || strict.Command() != e.Command() || strict.Tool() != e.Tool()) {
 			t.Errorf("%s, %s; %q, %q", strict.Outcome(), e.Outcome(), strict.Command(), e.Command())
 		}
@@ -205,7 +211,7 @@ func BenchmarkStats(b *testing.B) {
 	size := len(bytes.Join(lines, nil))
 	b.SetBytes(int64(size))
 	for b.Loop() {
-		s := NewStats(nil)
+		s := NewStats(statNow, nil)
 		for _, text := range lines {
 			s.Add(text)
 		}

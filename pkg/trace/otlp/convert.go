@@ -71,8 +71,9 @@ func text(s string) *commonpb.AnyValue {
 }
 
 // convert returns what is sent for a redacted line. seal is the stored line's
-// own hash, or "" if it has none; awaits says that a result may follow.
-func convert(l trace.Stored, clean []byte, seal trace.Hash, awaits bool) item {
+// own hash, or "" if it has none. What is sent does not change any more, so no
+// result is late: one that follows is sent with its own line.
+func convert(l trace.Stored, clean []byte, seal trace.Hash) item {
 	out := item{at: l.File + " at byte " + strconv.FormatInt(l.Offset, 10), size: len(clean) + 1024}
 	uid := cmp.Or(string(seal), l.File+":"+strconv.FormatInt(l.Offset, 10))
 	line, err := record.ParseLine(clean)
@@ -87,7 +88,7 @@ func convert(l trace.Stored, clean []byte, seal trace.Hash, awaits bool) item {
 		out.log.Attributes = attrs(func(a *attributes) { a.text("log.record.uid", uid); a.text("ethos.record.id", line.ID()) })
 		return out
 	}
-	e, err := trace.NewEntry(line)
+	e, err := trace.NewEntry(line, time.Time{})
 	if err != nil || line.Kind() != record.LineAction {
 		out.log = logRecord(dayStart(l.File), EventUnreadable, logspb.SeverityNumber_SEVERITY_NUMBER_ERROR, "the stored line is no action")
 		out.log.Attributes = attrs(func(a *attributes) { a.text("log.record.uid", uid); a.text("ethos.stored_at", out.at) })
@@ -99,7 +100,7 @@ func convert(l trace.Stored, clean []byte, seal trace.Hash, awaits bool) item {
 	out.log = logRecord(made, EventAction, severity(e.Outcome()), string(clean))
 	out.log.Attributes = append(attrs(func(a *attributes) { a.text("log.record.uid", uid) }), of...)
 	out.log.TraceId, out.log.SpanId = ids(line.ID())
-	if e.Action.Kind != record.KindEvent && !awaits {
+	if e.Action.Kind != record.KindEvent && !e.Awaits {
 		out.span = span(e, made, of)
 		out.span.TraceId, out.span.SpanId = out.log.TraceId, out.log.SpanId
 	}

@@ -164,7 +164,7 @@ func (e *Exporter) pass(ctx context.Context, s *trace.Store, mark *trace.Bookmar
 			e.warn("records before "+l.File+" were pruned before they were sent", "export before ethos-trace prune, or follow with --follow")
 		}
 		clean, _ := e.redactor.JSON(bytes.Clone(l.Text))
-		batch = append(batch, convert(l.Stored, clean, l.Next.Hash, trace.Awaits(l.Text)))
+		batch = append(batch, convert(l.Stored, clean, l.Next.Hash))
 		size, next = size+batch[len(batch)-1].size, l.Next
 		if len(batch) >= BatchRecords || size >= BatchBytes {
 			return flush()

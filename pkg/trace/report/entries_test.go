@@ -48,7 +48,7 @@ func entry(t testing.TB, n int, a record.Action, set map[string]any, findings ..
 			t.Fatal(err)
 		}
 	}
-	e, err := trace.NewEntry(l)
+	e, err := trace.NewEntry(l, testNow())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,6 +105,8 @@ func meaning(o trace.Outcome) string {
 	switch o {
 	case trace.Failed:
 		return "ran, and ended with another status than 0, a signal or at a limit"
+	case trace.NoResult:
+		return "was let run, and no result came within its time limit: it was killed from outside, or never ran"
 	case trace.Denied:
 		return "policy or the sandbox refused it"
 	case trace.Asked:

@@ -109,7 +109,7 @@ func (l *actionList) groupOf(who string) int {
 // rank orders the actions of a group.
 func rank(o trace.Outcome) int16 {
 	switch o {
-	case trace.Failed, "invalid":
+	case trace.Failed, trace.NoResult, "invalid":
 		return 0
 	case trace.Denied:
 		return 1

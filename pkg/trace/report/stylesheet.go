@@ -46,7 +46,7 @@ code.cmd{display:block;background:var(--code);border-radius:4px;padding:.1rem .5
 .chips{list-style:none;display:flex;flex-wrap:wrap;gap:.5rem;padding:0;margin:0}.chips li{border-radius:6px;padding:.15rem .6rem}
 .b{display:inline-block;min-width:5.6rem;text-align:center;border-radius:1rem;padding:0 .6rem;font-size:.85rem;font-weight:600}
 .passed,.allowed{color:var(--good);background:var(--goodbg)}
-.failed{color:var(--fail);background:var(--failbg)}.denied{color:var(--bad);background:var(--badbg)}
+.failed,.no-result{color:var(--fail);background:var(--failbg)}.denied{color:var(--bad);background:var(--badbg)}
 .found{color:var(--warn);background:var(--warnbg)}.asked,.undecided{color:var(--ask);background:var(--askbg)}
 .reported{color:var(--calm);background:var(--calmbg)}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;border-bottom:1px solid var(--line);padding:.3rem .8rem .3rem 0}
@@ -54,7 +54,7 @@ thead th{color:var(--dim);font-size:.85rem}th[scope=row]{font-weight:600}td.n,th
 .scroll{overflow-x:auto}
 .time{display:block;width:100%;background:var(--code);border:1px solid var(--line);border-radius:6px}
 rect{stroke:var(--bg);stroke-width:1}.time a:hover rect{stroke:var(--fg)}
-rect.passed,rect.allowed{fill:var(--good)}rect.failed{fill:var(--fail)}rect.denied{fill:var(--bad)}rect.found{fill:var(--warn)}rect.asked,rect.undecided{fill:var(--ask)}rect.reported{fill:var(--calm)}
+rect.passed,rect.allowed{fill:var(--good)}rect.failed,rect.no-result{fill:var(--fail)}rect.denied{fill:var(--bad)}rect.found{fill:var(--warn)}rect.asked,rect.undecided{fill:var(--ask)}rect.reported{fill:var(--calm)}
 .time text{fill:var(--dim);font-size:11px}.cut{stroke:var(--field);stroke-dasharray:3 3}
 .legend{display:inline-block;color:var(--dim);min-width:3rem;margin:.3rem .2rem .3rem 0}
 input{position:absolute;opacity:0;width:1px;height:1px}

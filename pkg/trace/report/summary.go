@@ -171,7 +171,7 @@ func (s *summary) sortedReasons() []*reasonRow {
 // outcomeOrder returns the order in which outcomes are listed: those that need attention come
 // first.
 func outcomeOrder() []trace.Outcome {
-	return []trace.Outcome{trace.Failed, trace.Denied, trace.Asked, trace.Undecided, trace.Found, trace.Passed, trace.Allowed, trace.Reported}
+	return []trace.Outcome{trace.Failed, trace.NoResult, trace.Denied, trace.Asked, trace.Undecided, trace.Found, trace.Passed, trace.Allowed, trace.Reported}
 }
 
 // cells returns the numbers of a row, in the order of tallyHead.

@@ -18,7 +18,7 @@ func TestTableNarrow(t *testing.T) {
 	if err := l.Set("decision", d); err != nil {
 		t.Fatal(err)
 	}
-	e, err := trace.NewEntry(l)
+	e, err := trace.NewEntry(l, testNow())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func build(t testing.TB, n int, a record.Action, set map[string]any, findings ..
 			}
 		}
 	}
-	e, err := trace.NewEntry(l)
+	e, err := trace.NewEntry(l, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
