@@ -25,9 +25,16 @@ type Pruned struct {
 	Last  Hash     `json:"last"` // of the last line removed
 }
 
-// ownWords is the value of storeKey.
+// Restated says that the end of the store was not recorded when this line was written. It is stored
+// in the line of an event named end-restated.
+type Restated struct {
+	Last Hash `json:"last"` // of the last line that was there
+}
+
+// ownWords is the value of storeKey: one of its members.
 type ownWords struct {
-	Pruned Pruned `json:"pruned"`
+	Pruned *Pruned   `json:"pruned,omitempty"`
+	End    *Restated `json:"end,omitempty"`
 }
 
 // Prune removes the day files that ended before the given time. It first appends an event that
@@ -39,7 +46,7 @@ func (s *Store) Prune(before time.Time) (Pruned, error) {
 	if err != nil || len(p.Files) == 0 {
 		return p, err
 	}
-	event, err := s.pruneEvent(p)
+	event, err := s.statement("pruned", ownWords{Pruned: &p})
 	if err != nil {
 		return p, err
 	}
@@ -92,27 +99,24 @@ func (p *Pruned) note(l Stored) error {
 	return nil
 }
 
-func (s *Store) pruneEvent(p Pruned) ([]byte, error) {
-	action := record.Action{Kind: record.KindEvent, Name: "pruned", Cwd: "/", Workspace: "/"}
+// statement returns the text of an event with the store's own words.
+func (s *Store) statement(name string, words ownWords) ([]byte, error) {
+	action := record.Action{Kind: record.KindEvent, Name: name, Cwd: "/", Workspace: "/"}
 	l := record.NewLine("", s.now(), action, record.Actor{Tool: "ethos-trace", Mode: record.ModeSafe})
-	if err := l.Set(storeKey, ownWords{p}); err != nil {
+	if err := l.Set(storeKey, words); err != nil {
 		return nil, err
 	}
 	return bytes.TrimSuffix(l.AppendTo(nil), []byte{'\n'}), nil
 }
 
-// readPruned reads a store's own statement from one of its lines.
-func readPruned(text []byte) (Pruned, bool) {
-	if !bytes.Contains(text, []byte(`,"`+storeKey+`":{"pruned":`)) {
-		return Pruned{}, false
+// readStatement reads a store's own statement from one of its lines.
+func readStatement(text []byte) (words ownWords) {
+	if !bytes.Contains(text, []byte(`,"`+storeKey+`":{"`)) {
+		return words
 	}
 	l, err := record.ParseLine(text)
-	if err != nil {
-		return Pruned{}, false
+	if err != nil || !l.Has(storeKey) || json.Unmarshal(l.Raw(storeKey), &words) != nil {
+		return ownWords{}
 	}
-	var words ownWords
-	if json.Unmarshal(l.Raw(storeKey), &words) != nil {
-		return Pruned{}, false
-	}
-	return words.Pruned, words.Pruned.Last != ""
+	return words
 }

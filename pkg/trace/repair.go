@@ -64,33 +64,47 @@ func (s *Store) setAside(at head, torn []byte) error {
 	return s.day.Truncate(at.size)
 }
 
-// lastKnown returns the recorded head or, without one, the last complete line that can be found.
-func (s *Store) lastKnown() (head, error) {
-	at, known, err := readHead(s.head)
+// lastKnown returns the recorded head or, without one, the last complete line that can be found; lost
+// says that there is one.
+func (s *Store) lastKnown() (at head, known, lost bool, err error) {
+	at, known, err = readHead(s.head)
 	if known || err != nil {
-		return at, err
+		return at, known, false, err
 	}
 	days, err := s.days()
 	for _, day := range slices.Backward(days) {
 		if err := s.openDay(day); err != nil {
-			return head{}, err
+			return head{}, false, false, err
 		}
 		if start, found, err := lastLineStart(s.day); found || err != nil {
-			return head{file: day, size: start, hash: Genesis}, err
+			return head{file: day, size: start, hash: Genesis}, false, found, err
 		}
 	}
 	if err == nil && len(days) > 0 {
 		at.file = days[0]
 	}
 	at.hash = Genesis
-	return at, err
+	return at, false, false, err
+}
+
+// restate appends the store's own statement that nothing recorded where its lines end. Verification
+// reports it from then on: the end that is recorded next would otherwise hide that lines are missing.
+func (s *Store) restate(at head) (head, error) {
+	s.repairs = append(s.repairs, Repair{File: at.file, Reason: "the record of the store's end was missing or damaged; lines may be missing before this one"})
+	text, err := s.statement("end-restated", ownWords{End: &Restated{Last: at.hash}})
+	if err != nil {
+		return at, err
+	}
+	return s.write(at, text)
 }
 
 // settle moves the head to the end of its file.
 func (s *Store) settle(at head) (head, error) {
 	if s.dayName != at.file {
 		if _, err := s.root.Lstat(at.file); errors.Is(err, fs.ErrNotExist) {
-			s.lost(at, at.size)
+			if at.size > 0 { // else a writer died before its first line
+				s.lost(at, at.size)
+			}
 			at.size = 0
 			return at, nil
 		}

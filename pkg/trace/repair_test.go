@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"ethos/pkg/shorttest"
@@ -71,8 +73,99 @@ func TestTornFirstLineOfDay(t *testing.T) {
 					if cut == len(whole) {
 						want = []string{"a", "b", "c"}
 					}
-					wantWhole(t, dir, want...)
+					if lost {
+						wantRestated(t, dir, want...)
+					} else {
+						wantWhole(t, dir, want...)
+					}
 				})
+			}
+		}
+	}
+}
+
+// wantRestated holds that a store has these lines, and one of its own before the last one, which
+// verification reports.
+func wantRestated(t testing.TB, dir string, want ...string) {
+	t.Helper()
+	got := ids(t, dir)
+	if own := len(got) - 2; own < 0 || !slices.Equal(slices.Delete(slices.Clone(got), own, own+1), want) {
+		t.Errorf("ids = %q, want %q and one more", got, want)
+	}
+	if v := verify(t, dir); len(v.Faults) != 1 || v.Faults[0].Kind != FaultMissing || !strings.Contains(v.Faults[0].Detail, "record of the store's end") {
+		t.Errorf("faults: %+v", v.Faults)
+	}
+}
+
+// TestEndRemoved is a store whose last line and whose head were removed: the next writer says so, and
+// verification reports it from then on, however many lines follow.
+func TestEndRemoved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	fill(t, dir, testDay, "a")
+	file := filepath.Join(dir, dayFile(testDay))
+	one := read(t, file)
+	fill(t, dir, testDay, "b")
+	write(t, file, one)
+	if err := os.Remove(filepath.Join(dir, headFile)); err != nil {
+		t.Fatal(err)
+	}
+	s := fill(t, dir, testDay, "c")
+	if list := s.Repairs(); len(list) != 1 || list[0].Bytes != 0 || list[0].File != dayFile(testDay) {
+		t.Errorf("repairs = %+v", list)
+	}
+	wantRestated(t, dir, "a", "c")
+	if s := fill(t, dir, testDay.AddDate(0, 0, 1), "d", "e"); len(s.Repairs()) != 0 {
+		t.Errorf("again: %+v", s.Repairs())
+	}
+	v := verify(t, dir)
+	if len(v.Faults) != 1 || v.Faults[0].At != dayFile(testDay)+":2" {
+		t.Errorf("faults: %+v", v.Faults)
+	}
+}
+
+// TestFirstWriterDies is a writer that died at each byte of a store's first line, and before it: nothing
+// is missing then.
+func TestFirstWriterDies(t *testing.T) {
+	for _, moved := range []bool{false, true} { // the head
+		dir := filepath.Join(t.TempDir(), "store")
+		s := openAt(t, dir, testDay)
+		if err := s.locked(func() error { _, _, err := s.end(); return err }); err != nil {
+			t.Fatal(err)
+		}
+		s.release()
+		first := read(t, filepath.Join(dir, headFile))
+		if v := verify(t, dir); len(v.Faults) != 0 {
+			t.Errorf("before the first line: %+v", v.Faults)
+		}
+		fill(t, dir, testDay, "a")
+		file := filepath.Join(dir, dayFile(testDay))
+		whole := read(t, file)
+		for _, cut := range []int{-1, 0, 1, len(whole) / 2, len(whole) - 1, len(whole)} {
+			for _, days := range []int{0, 1} {
+				os.RemoveAll(filepath.Join(dir, dayFile(testDay.AddDate(0, 0, 1))))
+				os.RemoveAll(filepath.Join(dir, "torn"))
+				want := []string{"c"}
+				if cut < 0 {
+					os.Remove(file)
+				} else {
+					write(t, file, whole[:cut])
+				}
+				if cut == len(whole) {
+					want = []string{"a", "c"}
+				}
+				write(t, filepath.Join(dir, headFile), first)
+				if !moved && cut < len(whole) {
+					write(t, filepath.Join(dir, headFile), nil) // as before this version
+				}
+				s := fill(t, dir, testDay.AddDate(0, 0, days), "c")
+				wantWhole(t, dir, want...)
+				torn := 0
+				if cut > 0 && cut < len(whole) {
+					torn = 1
+				}
+				if len(s.Repairs()) != torn {
+					t.Errorf("cut at %d: repairs = %+v", cut, s.Repairs())
+				}
 			}
 		}
 	}
@@ -87,7 +180,7 @@ func TestHeadNotBelieved(t *testing.T) {
 			fill(t, dir, testDay, "a", "b")
 			write(t, filepath.Join(dir, headFile), damage)
 			fill(t, dir, testDay, "c")
-			wantWhole(t, dir, "a", "b", "c")
+			wantRestated(t, dir, "a", "b", "c")
 		})
 	}
 }

@@ -192,45 +192,57 @@ func stripSeal(l *record.Line) []byte {
 
 // add appends a line. The caller must hold the lock.
 func (s *Store) add(text []byte) error {
-	at, err := s.end()
-	if err != nil {
-		return err
+	at, lost, err := s.end()
+	if err == nil && lost {
+		at, err = s.restate(at)
 	}
+	if err == nil {
+		_, err = s.write(at, text)
+	}
+	return err
+}
+
+// write appends a line at the end, and returns the new end.
+func (s *Store) write(at head, text []byte) (head, error) {
 	out, hash := seal(text, at.hash)
 	if n, err := s.day.Write(out); err != nil {
 		if n > 0 {
 			err = errors.Join(err, s.day.Truncate(at.size))
 		}
-		return unwrapPath(err)
+		return at, unwrapPath(err)
 	}
 	s.dirty = true
 	at.size += int64(len(out))
 	at.hash = hash
-	return writeHead(s.head, at)
+	return at, writeHead(s.head, at)
 }
 
-// end returns the current head, with its day file open, after repairing what a dead writer left.
-// The caller must hold the lock.
-func (s *Store) end() (head, error) {
-	at, err := s.lastKnown()
-	if err != nil {
-		return head{}, err
+// end returns the current head, with its day file open, after repairing what a dead writer left; lost
+// says that the store has lines, and that nothing recorded where they end. The caller must hold the
+// lock.
+func (s *Store) end() (at head, lost bool, err error) {
+	at, known, lost, err := s.lastKnown()
+	if err == nil && at.file != "" {
+		at, err = s.settle(at)
 	}
-	if at.file != "" {
-		if at, err = s.settle(at); err != nil {
-			return head{}, err
-		}
+	if err != nil {
+		return head{}, false, err
 	}
 	// If the clock went back, the line must not come before the last one.
 	if today := dayFile(s.now()); today > at.file {
 		if at, err = s.settleAfter(at); err != nil {
-			return head{}, err
+			return head{}, false, err
 		}
 		if today > at.file {
 			at = head{file: today, hash: at.hash}
 		}
 	}
-	return at, s.openDay(at.file)
+	if !known && !lost { // a store without a head has no lines
+		if err := writeHead(s.head, at); err != nil {
+			return head{}, false, err
+		}
+	}
+	return at, lost, s.openDay(at.file)
 }
 
 func (s *Store) openDay(name string) error {

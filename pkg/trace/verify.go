@@ -157,7 +157,7 @@ func (v *verifier) line(l Stored) error {
 	if v.known && l.File == v.recorded.file && l.Offset+int64(len(l.Text))+1 == v.recorded.size {
 		v.reached = seal.hash == v.recorded.hash
 	}
-	v.notePrune(l.Text)
+	v.statement(l)
 	return nil
 }
 
@@ -180,13 +180,18 @@ func (v *verifier) fault(l Stored, kind FaultKind, detail string) int {
 	return len(v.result.Faults) - 1
 }
 
-func (v *verifier) notePrune(text []byte) {
-	if p, ok := readPruned(text); ok {
+// statement notes what the store says itself in a line.
+func (v *verifier) statement(l Stored) {
+	words := readStatement(l.Text)
+	if p := words.Pruned; p != nil && p.Last != "" {
 		if v.pruned == nil {
 			v.pruned = map[Hash]int{}
 		}
 		v.pruned[p.Last] = p.Lines
 		v.result.Pruned += p.Lines
+	}
+	if words.End != nil {
+		v.fault(l, FaultMissing, "when it was written, the record of the store's end was missing or damaged; lines may be missing before it")
 	}
 }
 
@@ -198,7 +203,7 @@ func (v *verifier) end() {
 		}
 	}
 	switch {
-	case v.known && !v.reached && v.recorded.file != "":
+	case v.known && !v.reached && v.recorded.size > 0:
 		v.result.Faults = append(v.result.Faults, Fault{
 			At: v.recorded.file, Kind: FaultTruncated, Detail: fmt.Sprintf("the recorded end, byte %d with hash %s, is not there", v.recorded.size, short(v.recorded.hash)),
 		})
