@@ -6,10 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -238,7 +240,14 @@ func TestCeilingIsOne(t *testing.T) {
 func TestRequiredExport(t *testing.T) {
 	probetest.Whole(t)
 	m := newMachine(t)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
+	var login atomic.Bool // a page in front of the collector
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if login.Load() {
+			io.WriteString(w, "<html>login</html>")
+			return
+		}
+		w.Header().Set("Content-Type", "application/x-protobuf")
+	}))
 	defer server.Close()
 	m.write(m.etc+"/ethos/ceiling.yaml", "version: 1\nexport: {to: "+server.URL+"/, within: 3s}\n")
 	m.shell(`rm "$ETC"/ethos/policy.d/*`).mustSucceed(t)
@@ -258,6 +267,12 @@ func TestRequiredExport(t *testing.T) {
 	call(0, "ethos-sandbox") // nothing is old yet
 	m.shell("sleep 3.1").mustSucceed(t)
 	call(2, "ethos-trace export --otlp "+server.URL)
+	login.Store(true)
+	if o := m.user("ethos-trace export --otlp " + server.URL); o.status != 1 || !strings.Contains(o.stderr, "not as an OTLP receiver") {
+		t.Errorf("a login page: %v", o)
+	}
+	call(2, "ethos-trace export --otlp "+server.URL)
+	login.Store(false)
 	m.user("ethos-trace export --otlp http://127.0.0.1:9 --retry-for 1s").mustExit(t, 1) // elsewhere counts for nothing
 	call(2, "requires that records are sent")
 	m.user("ethos-trace export --otlp " + server.URL).mustSucceed(t)

@@ -49,6 +49,7 @@ func TestExport(t *testing.T) {
 	status.Store(http.StatusOK)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		came.Add(1)
+		w.Header().Set("Content-Type", "application/x-protobuf")
 		w.WriteHeader(int(status.Load()))
 	}))
 	defer server.Close()

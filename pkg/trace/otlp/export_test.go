@@ -53,6 +53,7 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.text.Write(body)
+	w.Header().Set("Content-Type", protobuf)
 	c.headers = r.Header
 	if c.refuses != "" && strings.Contains(string(body), c.refuses) {
 		http.Error(w, "I do not like it\x1b[2J", http.StatusBadRequest)
@@ -311,6 +312,56 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%v, waits %v, %d came: it was tried again or followed", err, w.waited, len(c.logs))
 			}
 			if _, err := w.export(t.Context(), c, false); err != nil {
+				t.Fatal(err)
+			}
+			w.arrived(c)
+		})
+	}
+	large := strings.Repeat("\x00", 1<<20)
+	message, err := proto.Marshal(&logspb.ExportLogsServiceResponse{PartialSuccess: &logspb.ExportLogsPartialSuccess{ErrorMessage: "hello"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, a := range map[string]struct {
+		media, body string
+		accepted    bool
+	}{
+		"empty":               {protobuf, "", true},
+		"with a parameter":    {"application/x-protobuf; v=1", "", true},
+		"a message":           {protobuf, string(message), true},
+		"a login page":        {"text/html", "<html>login</html>", false},
+		"an empty page":       {"text/html", "", false},
+		"JSON":                {"application/json", "{}", false},
+		"no media type":       {"", "", false},
+		"a message as text":   {"text/plain", string(message), false},
+		"text as a message":   {protobuf, "<html>login</html>", false},
+		"another message":     {protobuf, "\x12\x02ok", false}, // field 2
+		"more after it":       {protobuf, string(message) + "\x12\x02ok", false},
+		"zeros":               {protobuf, large, false},
+		"a message, too long": {protobuf, string(message) + "\x0a\xff\xff\x3f" + large, false},
+	} {
+		t.Run("200 with "+name, func(t *testing.T) {
+			w, c := newWorld(t), newCollector(t)
+			w.add(2)
+			c.answers = append(c.answers, func(rw http.ResponseWriter, r *http.Request) func() {
+				rw.Header()["Content-Type"] = []string{a.media}
+				if a.media == "" {
+					rw.Header()["Content-Type"] = nil // and none is made up
+				}
+				io.WriteString(rw, a.body)
+				if a.accepted {
+					return accept(rw, r)
+				}
+				return nil
+			})
+			e, err := w.export(t.Context(), c, false)
+			if (err == nil) != a.accepted || len(w.waited) > 0 || !a.accepted && (e.Sent > 0 || len(c.logs) > 0) {
+				t.Errorf("%v, waits %v, %d sent, %d came", err, w.waited, e.Sent, len(c.logs))
+			}
+			if !a.accepted && !strings.Contains(fmt.Sprint(err), "not as an OTLP receiver") {
+				t.Errorf("error: %v", err)
+			}
+			if _, err := w.export(t.Context(), c, false); err != nil { // from the same place
 				t.Fatal(err)
 			}
 			w.arrived(c)

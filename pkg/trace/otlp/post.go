@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -42,11 +43,15 @@ func (r *retry) Unwrap() error { return r.err }
 type refusal struct {
 	place  string
 	status int
+	wrong  string // what an answer with status 200 is instead of one that accepts
 	said   string
 }
 
 func (r *refusal) Error() string {
 	text := fmt.Sprintf("%s answers %d %s", r.place, r.status, http.StatusText(r.status))
+	if r.wrong != "" {
+		text += ", but not as an OTLP receiver: " + r.wrong
+	}
 	if r.said != "" {
 		text += ": " + quoted(r.said)
 	}
@@ -63,6 +68,8 @@ func (r *refusal) hint() string {
 	switch r.status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return "set OTEL_EXPORTER_OTLP_HEADERS, for example authorization=Bearer%20TOKEN"
+	case http.StatusOK:
+		return "nothing is lost: nothing was accepted; --otlp takes the base URL of an OTLP/HTTP receiver, and no login page may be in between"
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		return "--otlp takes the base URL of an OTLP/HTTP receiver; with --only logs or --only traces one of the two is sent"
 	}
@@ -96,7 +103,7 @@ func (e *Exporter) post(ctx context.Context, t *target, body []byte) (p partial,
 		return p, err
 	}
 	maps.Copy(req.Header, t.headers)
-	req.Header.Set("Content-Type", "application/x-protobuf")
+	req.Header.Set("Content-Type", protobuf)
 	req.Header.Set("User-Agent", "ethos/"+e.Version)
 	if encoding != "" {
 		req.Header.Set("Content-Encoding", encoding)
@@ -106,17 +113,21 @@ func (e *Exporter) post(ctx context.Context, t *target, body []byte) (p partial,
 		return p, &retry{err: fmt.Errorf("send to %s: %w", t.url.Redacted(), inner(err))}
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case resp.StatusCode == http.StatusOK && err != nil:
 		return p, &retry{err: fmt.Errorf("read the answer of %s: %w", t.url.Redacted(), err)}
 	case resp.StatusCode == http.StatusOK:
-		return answer(t.signal, text), nil
+		p, wrong := answer(t.signal, resp.Header.Get("Content-Type"), text)
+		if wrong != "" {
+			return p, &refusal{t.url.Redacted(), resp.StatusCode, wrong, said(text)}
+		}
+		return p, nil
 	case slices.Contains([]int{429, 502, 503, 504}, resp.StatusCode):
-		no := &refusal{t.url.Redacted(), resp.StatusCode, said(text)}
+		no := &refusal{t.url.Redacted(), resp.StatusCode, "", said(text)}
 		return p, &retry{no, after(resp.Header.Get("Retry-After"))}
 	}
-	return p, &refusal{t.url.Redacted(), resp.StatusCode, said(text)}
+	return p, &refusal{t.url.Redacted(), resp.StatusCode, "", said(text)}
 }
 
 // inner removes the method and the URL, which may show a password.
@@ -128,22 +139,40 @@ func inner(err error) error {
 	return err
 }
 
-// answer parses an accepting answer. An unparsable answer counts as empty,
-// because the status has said that the records were accepted.
-func answer(s Signal, text []byte) (p partial) {
+// protobuf is the media type of a request and, as the specification requires,
+// of its answer.
+const protobuf = "application/x-protobuf"
+
+// answer parses an accepting answer, or says why it is none. A status of 200 is
+// not enough: login pages and other servers have it, too. An empty message is
+// the usual answer.
+func answer(s Signal, mediaType string, text []byte) (p partial, wrong string) {
+	switch kind, _, err := mime.ParseMediaType(mediaType); {
+	case mediaType == "":
+		return p, "it has no Content-Type"
+	case err != nil || kind != protobuf:
+		return p, "its Content-Type is " + quoted(cut(mediaType)) + ", not " + protobuf
+	case len(text) > maxAnswer:
+		return p, fmt.Sprintf("it has more than %d bytes", maxAnswer)
+	}
+	var err error
+	var unknown []byte
 	if s == Logs {
 		var r logspb.ExportLogsServiceResponse
-		if proto.Unmarshal(text, &r) == nil {
-			p = partial{r.GetPartialSuccess().GetRejectedLogRecords(), r.GetPartialSuccess().GetErrorMessage()}
-		}
+		err = proto.Unmarshal(text, &r)
+		unknown = r.ProtoReflect().GetUnknown()
+		p = partial{r.GetPartialSuccess().GetRejectedLogRecords(), r.GetPartialSuccess().GetErrorMessage()}
 	} else {
 		var r tracepb.ExportTraceServiceResponse
-		if proto.Unmarshal(text, &r) == nil {
-			p = partial{r.GetPartialSuccess().GetRejectedSpans(), r.GetPartialSuccess().GetErrorMessage()}
-		}
+		err = proto.Unmarshal(text, &r)
+		unknown = r.ProtoReflect().GetUnknown()
+		p = partial{r.GetPartialSuccess().GetRejectedSpans(), r.GetPartialSuccess().GetErrorMessage()}
+	}
+	if err != nil || len(unknown) > 0 {
+		return partial{}, "it is no response to an export"
 	}
 	p.message = cut(p.message)
-	return p
+	return p, ""
 }
 
 // said returns the text of a refusing answer: the message of a
