@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"ethos/pkg/cli"
 	"ethos/pkg/gitrepo"
 	"ethos/pkg/printable"
 	"ethos/pkg/proof"
+	"ethos/pkg/proof/needs"
 	"ethos/pkg/record"
 	"ethos/pkg/trace"
 )
@@ -77,14 +79,16 @@ func (c *proveCmd) find(ctx context.Context, sys *cli.System) (proof.Answer, pro
 	if err != nil {
 		return out, want, err
 	}
-	runs, err := c.runs(ctx, sys)
+	commands := c.Need
+	if rules != nil {
+		commands = rules.Commands()
+	}
+	runs, err := c.runs(ctx, sys, commands)
 	if err != nil {
 		return out, want, err
 	}
-	commands := c.Need
 	var now map[string]string
 	if rules != nil {
-		commands = rules.Commands()
 		if now, err = files(); err != nil {
 			return out, want, err
 		}
@@ -153,9 +157,9 @@ func (c *proveCmd) want(ctx context.Context, sys *cli.System, space string) (w p
 	return w, files, out, nil
 }
 
-// runs returns the store's runs with a content, in order. A broken chain proves nothing, because a
-// failed run may have been removed.
-func (c *proveCmd) runs(ctx context.Context, sys *cli.System) ([]proof.Run, error) {
+// runs returns the store's runs with a content, and those without one of the commands that failed, in
+// order. A broken chain proves nothing, because a failed run may have been removed.
+func (c *proveCmd) runs(ctx context.Context, sys *cli.System, commands []string) ([]proof.Run, error) {
 	s, err := trace.OpenExisting(c.dir(sys))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -173,22 +177,16 @@ func (c *proveCmd) runs(ctx context.Context, sys *cli.System) ([]proof.Run, erro
 		return nil, cli.Errorf(cli.BadInput, "see ethos-trace verify for what is wrong; move the store away, and run the commands again", "the store cannot be used as proof: %s: %s: %s", f.At, f.Kind, f.Detail)
 	}
 	var runs []proof.Run
-	at := map[string]int{}
+	at, marks := map[string]int{}, marks(commands)
 	err = s.Walk(timeZero, func(l trace.Stored) error {
-		if l.Torn || !bytes.Contains(l.Text, []byte(`"tree":{"before":"`)) {
+		if l.Torn || !bytes.Contains(l.Text, []byte(`"tree":{"before":"`)) && !failedRun(l.Text, marks, sys.Now()) {
 			return ctx.Err()
 		}
-		line, err := record.ParseLine(l.Text)
-		var r record.Result
-		if err != nil || line.Kind() != record.LineAction || line.Decode("result", &r) != nil || r.Capture.Tree == nil {
+		run, ok := runOf(sys, l.Text)
+		if !ok {
 			return ctx.Err()
 		}
-		run := proof.Run{ID: line.ID(), Result: r, Sealed: proof.Check(sys.Getenv, line.ID(), r)}
-		var declared record.Capabilities
-		if line.Decode("capabilities", &declared) == nil {
-			run.Declared = declared.Env
-		}
-		if i, twice := at[run.ID]; twice && run.Sealed == nil && runs[i].Sealed == nil {
+		if i, twice := at[run.ID]; twice && (run.Sealed == nil && runs[i].Sealed == nil || bare(run) && bare(runs[i]) && run.Result.Started == runs[i].Result.Started) {
 			return ctx.Err() // a copy of the same run is as old as the original
 		}
 		at[run.ID] = len(runs)
@@ -196,6 +194,65 @@ func (c *proveCmd) runs(ctx context.Context, sys *cli.System) ([]proof.Run, erro
 		return ctx.Err()
 	})
 	return runs, err
+}
+
+// runOf reads a run from a line; ok is false for any other line.
+func runOf(sys *cli.System, text []byte) (run proof.Run, ok bool) {
+	line, err := record.ParseLine(text)
+	if err != nil || line.Kind() != record.LineAction || line.Decode("result", &run.Result) != nil {
+		return run, false
+	}
+	run.ID, run.Sealed = line.ID(), proof.Check(sys.Getenv, line.ID(), run.Result)
+	var declared record.Capabilities
+	if line.Decode("capabilities", &declared) == nil {
+		run.Declared = declared.Env
+	}
+	var a record.Action
+	if line.Decode("action", &a) != nil {
+		return run, false
+	}
+	run.Argv, run.Dir, run.Workspace = a.Argv, resolved(a.Cwd), resolved(a.Workspace)
+	if a.Kind == record.KindShell {
+		run.Argv = []string{"sh", "-c", a.Script}
+	}
+	return run, true
+}
+
+// bare reports whether a run has no content.
+func bare(run proof.Run) bool { return run.Result.Capture.Tree == nil }
+
+// resolved returns a path without symbolic links, as a recorded content has it.
+func resolved(path string) string {
+	if clean, err := filepath.EvalSymlinks(path); err == nil {
+		return clean
+	}
+	return path
+}
+
+// marks returns for each command a part of it that every record of its runs has unchanged, so that a
+// search need not read the other lines.
+func marks(commands []string) (marks [][]byte) {
+	for _, command := range commands {
+		longest := ""
+		for part := range strings.FieldsFuncSeq(command, func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '_' && r != '-'
+		}) {
+			if len(part) > len(longest) {
+				longest = part
+			}
+		}
+		marks = append(marks, []byte(longest))
+	}
+	return marks
+}
+
+// failedRun reports whether a line is a run that did not pass, of what may be one of the commands.
+func failedRun(text []byte, marks [][]byte, now time.Time) bool {
+	if !bytes.Contains(text, []byte(`"result":{`)) || !slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(text, mark) }) {
+		return false
+	}
+	e, isAction := trace.Skim(text, now)
+	return isAction && e.Ran() && (e.Result.Status != record.StatusExited || e.Result.ExitCode != 0)
 }
 
 // maxDiffering limits the files that are named.
@@ -253,9 +310,30 @@ func (c *proveCmd) list(out proof.Answer, write func(text string) error) error {
 }
 
 func (*proveCmd) advise(sys *cli.System, out proof.Answer) {
-	if !out.Proven {
-		sys.Warn("not proven on tree "+out.Tree, "run what lacks a proof in "+printable.Line(out.Workspace)+": ethos-facts -- COMMAND | ethos-decide | ethos-sandbox --tree | ethos-trace")
+	if out.Proven {
+		return
 	}
+	hint := "run what lacks a proof in " + printable.Line(out.Workspace) + ":"
+	for _, v := range out.Needs {
+		if v.State != proof.Proven && v.State != proof.Unneeded {
+			hint += "\n" + facts(v.Need) + " | ethos-decide | ethos-sandbox --tree | ethos-trace"
+		}
+	}
+	sys.Warn("not proven on tree "+out.Tree, hint)
+}
+
+// facts returns the command line that makes a record of a need. A shell reads all of it as one
+// command, whatever the need contains: no part of the need runs anywhere else.
+func facts(need string) string {
+	words, script := needs.Words(need)
+	if script != "" {
+		return "ethos-facts -c " + printable.Word(script)
+	}
+	line := "ethos-facts --"
+	for _, word := range words {
+		line += " " + printable.Word(word)
+	}
+	return line
 }
 
 // revisionHint returns the remedy for a revision that was not found.

@@ -10,11 +10,14 @@ import (
 	"ethos/pkg/record"
 )
 
-// Run is a stored run with a tree.
+// Run is a stored run. One without a tree proves nothing, and counts only if it failed.
 type Run struct {
 	ID     string
 	Result record.Result
 	Sealed error // result of [Check]
+	// Of a run without a tree: what ran, where, and in which work space, as its action says.
+	Argv           []string
+	Dir, Workspace string
 	// Declared are the variables that its record declares for it. They explain a verdict, and
 	// decide nothing: they have no seal.
 	Declared record.Env
@@ -40,7 +43,7 @@ func (w *Want) is(command, tree string) bool {
 // The states of a need, best first. The closer a run came, the better it explains what is missing.
 const (
 	Proven      = "proven"
-	Failed      = "failed"      // it ran on this content and failed
+	Failed      = "failed"      // it ran on this content, or nobody knows on which, and failed
 	Older       = "older"       // it passed on this content, too long ago
 	Degraded    = "degraded"    // a control was not in force
 	Environment = "environment" // a variable could have changed what the command does
@@ -66,26 +69,65 @@ type Verdict struct {
 
 // Judge reports whether one of the runs, given in the order of the store, proves that a command
 // passed on a content. Of the runs that count, the last run of the command on that content decides:
-// an earlier success does not outweigh a failure.
+// an earlier success does not outweigh a failure. A failed run of which nothing proves on which
+// content it was may have been on that one.
 func Judge(command string, runs []Run, w Want) Verdict {
+	var unknown *Verdict // of the last failure that may have been on the content
 	best := Verdict{Need: command, State: Missing, Why: "no run of it is recorded with its content"}
 	for _, r := range slices.Backward(runs) {
-		if !needs.Is(command, r.Result.Capture.Tree.Argv) {
+		if tree := r.Result.Capture.Tree; tree != nil {
+			r.Argv, r.Dir, r.Workspace = tree.Argv, tree.Dir, tree.Workspace
+		}
+		if !needs.Is(command, r.Argv) {
 			continue
 		}
-		v := w.judge(command, r)
-		v.Need, v.ID, v.Time, v.Tree = command, r.ID, r.Result.Started, r.Result.Capture.Tree.After
-		if v.State == Proven || v.State == Failed {
+		v, known := w.judge(command, r)
+		v.Need, v.ID, v.Time = command, r.ID, r.Result.Started
+		if tree := r.Result.Capture.Tree; tree != nil {
+			v.Tree = tree.After
+		}
+		switch {
+		case !known:
+			if v.State == Failed && unknown == nil {
+				unknown = &v
+			}
+			continue
+		case v.State == Proven && unknown != nil:
+			return *unknown
+		case v.State == Proven || v.State == Failed:
 			return v
 		}
 		if slices.Index(states, v.State) < slices.Index(states, best.State) {
 			best = v
 		}
 	}
+	if best.State == Missing && unknown != nil {
+		return *unknown
+	}
 	return best
 }
 
-func (w *Want) judge(command string, r Run) Verdict {
+// judge checks one run of the command; known is false if nothing proves on which content it was, and
+// it failed or has none.
+func (w *Want) judge(command string, r Run) (v Verdict, known bool) {
+	tree := r.Result.Capture.Tree
+	unknown := tree == nil || tree.Reason != "" || r.Sealed != nil
+	if unknown && r.failed() && r.Workspace == w.Workspace && r.Dir == w.Workspace {
+		return Verdict{State: Failed, Why: "it " + ending(r.Result) + ", and nothing proves on which content"}, false
+	}
+	if tree == nil {
+		return v, false
+	}
+	return w.sealed(command, r), true
+}
+
+// failed reports whether the command ran and did not pass.
+func (r *Run) failed() bool {
+	return r.Result.Status != record.StatusDenied && (r.Result.Status != record.StatusExited || r.Result.ExitCode != 0)
+}
+
+// sealed checks a run with a content.
+func (w *Want) sealed(command string, r Run) Verdict {
 	tree := r.Result.Capture.Tree
 	say := func(state, format string, args ...any) Verdict {
 		return Verdict{State: state, Why: fmt.Sprintf(format, args...)}
@@ -102,7 +144,7 @@ func (w *Want) judge(command string, r Run) Verdict {
 		return say(Elsewhere, "it ran in %s, not in %s", tree.Dir, w.Workspace)
 	case !w.is(command, tree.Before) && !w.is(command, tree.After):
 		return say(Other, "it ran on another content")
-	case r.Result.Status != record.StatusExited || r.Result.ExitCode != 0:
+	case r.failed():
 		return say(Failed, "it %s", ending(r.Result))
 	case tree.Before != tree.After || tree.Written > 0:
 		return say(Changed, "%d files or directories were written while it ran, %s for one", max(tree.Written, 1), tree.First)

@@ -168,3 +168,48 @@ func TestSealHolds(t *testing.T) {
 		t.Error("an empty key seals")
 	}
 }
+
+// TestJudgeUnknown: a failure that may have been on the content outweighs an earlier success; a later success outweighs it.
+func TestJudgeUnknown(t *testing.T) {
+	getenv := state(t)
+	want := Want{Tree: good, Workspace: here, Now: time.Date(2026, 11, 23, 11, 0, 0, 0, time.UTC)}
+	words := []string{"go", "test", "./..."}
+	ok := passed(t, getenv, "a")
+	fails := func(r *record.Result) { r.ExitCode = 1 }
+	unsealed := passed(t, getenv, "b", fails, func(r *record.Result) { r.Capture.Tree.Before, r.Capture.Tree.After = other, other })
+	unsealed.Sealed = ErrSeal
+	bare := func(r record.Result, argv []string, dir, space string) Run {
+		return Run{ID: "c", Result: r, Sealed: record.ErrAbsent, Argv: argv, Dir: dir, Workspace: space}
+	}
+	exited := record.Result{Status: record.StatusExited, ExitCode: 2}
+	for name, c := range map[string]struct {
+		later Run
+		state string
+	}{
+		"without a content": {bare(exited, words, here, here), Failed},
+		"by a shell":        {bare(exited, []string{"sh", "-c", "go test ./..."}, here, here), Failed},
+		"killed":            {bare(record.Result{Status: record.StatusSignaled, Signal: "SIGKILL"}, words, here, here), Failed},
+		"without a seal":    {unsealed, Failed},
+		"its content unknown": {passed(t, getenv, "d", fails, func(r *record.Result) {
+			r.Capture.Tree.Reason, r.Capture.Tree.Before, r.Capture.Tree.After = "too many files", "", ""
+		}), Failed},
+		"on another content":        {passed(t, getenv, "e", fails, func(r *record.Result) { r.Capture.Tree.Before, r.Capture.Tree.After = other, other }), Proven},
+		"in a directory below":      {bare(exited, words, here+"/sub", here), Proven},
+		"in another work space":     {bare(exited, words, "/v", "/v"), Proven},
+		"another command":           {bare(exited, []string{"go", "test"}, here, here), Proven},
+		"passed, without a content": {bare(record.Result{Status: record.StatusExited}, words, here, here), Proven},
+		"refused":                   {bare(record.Result{Status: record.StatusDenied, Reason: "decision.deny"}, words, here, here), Proven},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if v := Judge("go test ./...", []Run{ok, c.later}, want); v.State != c.state || v.Why == "" {
+				t.Errorf("%+v", v)
+			}
+			if v := Judge("go test ./...", []Run{c.later, ok}, want); v.State != Proven {
+				t.Errorf("before: %+v", v)
+			}
+		})
+	}
+	if v := Judge("go test ./...", []Run{bare(record.Result{Status: record.StatusExited}, words, here, here)}, want); v.State != Missing {
+		t.Errorf("alone: %+v", v)
+	}
+}

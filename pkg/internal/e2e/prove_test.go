@@ -72,8 +72,63 @@ func TestProve(t *testing.T) {
 	prove("", "failed")
 	prove("--tree HEAD", "failed")
 
+	// So does one of which nothing says on which content it was, wherever the store has it from; but not one elsewhere, and no other command.
+	s.shell("rm flag").mustSucceed(t)
+	run("./check").mustExit(t, 0)
+	prove("", "proven")
+	s.write("flag", "")
+	s.shell("mkdir sub; printf '#!/bin/sh\\nexit 1\\n' >sub/check; chmod +x sub/check; cd sub && ethos-facts -- ./check | ethos-decide | ethos-sandbox | ethos-trace").mustExit(t, 1)
+	s.shell("rm -r sub; ethos-facts -- ./check more | ethos-decide | ethos-sandbox | ethos-trace").mustExit(t, 1)
+	prove("", "proven")
+	without := func(command string) {
+		t.Helper()
+		s.shell("ethos-facts "+command+" | ethos-decide | ethos-sandbox | ethos-trace").mustExit(t, 1)
+		prove("", "failed")
+		prove("--tree HEAD", "failed")
+		s.shell("rm flag").mustSucceed(t)
+		run("./check").mustExit(t, 0)
+		prove("", "proven")
+		s.write("flag", "")
+	}
+	s.shell("ethos-trace ls --json --outcome failed | ethos-trace >/dev/null").mustExit(t, 1) // they are as old as they were
+	prove("", "proven")
+	without("-- ./check")
+	without("-c ' ./check'")
+	s.shell("ethos-facts -- ./check | ethos-decide | ethos-sandbox --tree | sed 's/\"seal\":\"[0-9a-f]*\"/\"seal\":\"\"/' | ethos-trace").mustExit(t, 1)
+	prove("", "failed")
+
+	followed(t, s)
 	pushed(t, s)
 	stopped(t, s)
+}
+
+// followed: what prove says to run proves what it says, as it is printed, and runs nothing outside of the boundary.
+func followed(t *testing.T, s *session) {
+	t.Helper()
+	s.write("content", "good, as printed\n")
+	s.shell("rm flag").mustSucceed(t)
+	outside := t.TempDir()
+	needs := []string{
+		"./check", "test -e content", "true && touch " + outside + "/and || true", "true; touch " + outside + "/then || :", `test "it's" = 'it'"'"'s'`,
+		"true | true", "echo $(touch " + outside + "/substituted || echo no)", "true &\ntrue", "true > /dev/null",
+	}
+	flags := ""
+	for _, need := range needs {
+		flags += " --need '" + strings.ReplaceAll(need, "'", `'\''`) + "'"
+	}
+	o := s.shell("ethos-trace prove"+flags).mustExit(t, 1)
+	_, printed, _ := strings.Cut(o.stderr, "ethos-trace: hint: run what lacks a proof in "+s.dir+":\n")
+	lines := strings.Split(strings.TrimRight(printed, "\n"), "\n")
+	if len(lines) != len(needs) {
+		t.Fatalf("%d command lines for %d commands: %v", len(lines), len(needs), o)
+	}
+	s.shell(printed).mustSucceed(t)
+	s.shell("ethos-trace prove"+flags).mustExit(t, 0)
+	if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
+		t.Errorf("a part ran outside: %v %v", left, err)
+	}
+	s.write("flag", "")
+	s.write("content", "good\n")
 }
 
 // stopped: an agent's call that its hook confined with --tree is a proof; another text is none, and a command for the end of its turn says so.

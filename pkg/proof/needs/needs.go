@@ -129,10 +129,19 @@ func Is(command string, argv []string) bool {
 	if command == "" {
 		return false
 	}
-	if plain(command) && slices.Equal(strings.Fields(command), argv) {
+	if words, _ := Words(command); words != nil && slices.Equal(words, argv) {
 		return true
 	}
 	return len(argv) == 3 && argv[1] == "-c" && isShell(argv[0]) && strings.TrimSpace(argv[2]) == command
+}
+
+// Words returns the words of a command that needs no shell, else the script for one.
+func Words(command string) (words []string, script string) {
+	command = strings.TrimSpace(command)
+	if command == "" || !plain(command) {
+		return nil, command
+	}
+	return strings.Fields(command), ""
 }
 
 // plain reports whether a shell splits a text only at its spaces.
