@@ -51,7 +51,7 @@ func (r *run) at(e *trace.Entry, file string, line int) location {
 	}
 	return location{PhysicalLocation: physicalLocation{
 		ArtifactLocation: r.bases.locate(e.Action.Workspace, path.Clean(file)),
-		Region:           &region{StartLine: max(line, 1)},
+		Region:           &region{StartLine: max(position(line), 1)},
 	}}
 }
 
@@ -66,7 +66,7 @@ func (d draft) attributed(r *run) draft {
 func (d *draft) locateInCommand(r *run, e *trace.Entry) {
 	line, column := 1, 1
 	if c := e.Facts.Shell.Commands; len(c) > 0 && e.Action.Kind == record.KindShell {
-		line, column = max(c[0].Line, 1), max(c[0].Column, 1)
+		line, column = max(position(c[0].Line), 1), max(position(c[0].Column), 1)
 	}
 	d.locateInText(r, e.Action.Workspace, e.Command(), line, column)
 }
@@ -77,6 +77,7 @@ func (d *draft) locateInText(r *run, workspace, text string, line, column int) {
 	if workspace == "" {
 		place = artifactLocation{URI: ".coding-ethos/commands/" + hex.EncodeToString(sum[:8]) + ".sh"}
 	}
+	text = printable.Text(text) // its length is stated
 	d.artifact = &artifact{
 		Location: place, Length: len(text), MimeType: "text/x-shellscript", SourceLanguage: "shell",
 		Roles: []string{"analysisTarget"}, Contents: content{text},
@@ -128,12 +129,12 @@ func toolOf(r *run, f trace.Finding) string {
 }
 
 func regionOf(f trace.Finding) *region {
-	g := &region{StartLine: max(f.Line, 1)}
-	if f.Line > 0 {
-		g.StartColumn = f.Column
-		g.EndLine = f.EndLine
-		if f.EndLine > 0 && f.Column > 0 {
-			g.EndColumn = f.EndColumn
+	g := &region{StartLine: max(position(f.Line), 1)}
+	if position(f.Line) > 0 {
+		g.StartColumn = position(f.Column)
+		g.EndLine = position(f.EndLine)
+		if g.EndLine > 0 && g.StartColumn > 0 {
+			g.EndColumn = position(f.EndColumn)
 		}
 	}
 	return g

@@ -49,7 +49,7 @@ func policyRule(r trace.Reason) *rule {
 	}
 	properties := map[string]any{"tags": tags, "security-severity": severity, "precision": "very-high", "problem.severity": level}
 	if r.File != "" {
-		properties["policy"] = map[string]any{"pack": r.Pack, "file": r.File, "line": r.Line}
+		properties["policy"] = map[string]any{"pack": r.Pack, "file": r.File, "line": position(r.Line)}
 	}
 	return &rule{
 		ID: r.ID, Name: pascal(r.ID), ShortDescription: &multiformat{Text: sentence(firstLine(r.Message))}, FullDescription: &multiformat{Text: sentence(r.Message)},

@@ -75,18 +75,19 @@ func (l *list) close() {
 func encodeTo(w *bytes.Buffer, v any, prefix string, indent bool) error {
 	w.WriteByte('\n')
 	w.WriteString(prefix)
-	text := w
-	if indent {
-		text = &bytes.Buffer{}
-	}
-	e := json.NewEncoder(text)
+	var raw bytes.Buffer
+	e := json.NewEncoder(&raw)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	text.Truncate(text.Len() - 1) // the newline
+	text, err := appendPrintable(make([]byte, 0, raw.Len()), bytes.TrimSuffix(raw.Bytes(), []byte{'\n'}))
+	if err != nil {
+		return err
+	}
 	if !indent {
+		w.Write(text)
 		return nil
 	}
-	return json.Indent(w, text.Bytes(), prefix, "  ")
+	return json.Indent(w, text, prefix, "  ")
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"ethos/pkg/printable"
 	"ethos/pkg/record"
 	"ethos/pkg/trace"
 )
@@ -85,6 +86,7 @@ func (w *Writer) put(r *run, d draft, ordinals map[string]int, fresh *int) error
 	base := fingerprint(d.identity...)
 	ordinals[base]++
 	res := d.result
+	res.Message.Text = printable.Text(res.Message.Text) // as a baseline has it
 	res.PartialFingerprints = fingerprints(base, ordinals[base])
 	key := r.name + "\x00" + res.PartialFingerprints[fingerprintKey]
 	res.BaselineState = w.baseline.state(key, res.Message.Text)
