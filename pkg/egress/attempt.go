@@ -29,24 +29,32 @@ func refuse(reason rule.Reason, err error) *Refusal {
 	return &Refusal{Verdict: rule.Verdict{Reason: reason}, Err: err}
 }
 
-// attempt is one destination that a client asked for. It lives until its event
-// is written.
+// attempt is one destination that a client asked for; see [Gateway.try].
 type attempt struct {
 	gateway *Gateway
 	host    rule.Host
 	event   Event
 }
 
-func (g *Gateway) begin(door Door, host rule.Host, port uint16) *attempt {
+// try runs an attempt to reach a destination and writes its event when run has
+// returned, so that there is no attempt without one. An error of run refuses the
+// destination.
+func (g *Gateway) try(door Door, host rule.Host, port uint16, run func(a *attempt) error) (Event, error) {
 	g.names.noteConnected(host)
-	return &attempt{gateway: g, host: host, event: Event{Time: time.Now(), Door: door, Name: host.String(), Port: port}}
+	a := &attempt{gateway: g, host: host, event: Event{Time: time.Now(), Door: door, Name: host.String(), Port: port}}
+	err := run(a)
+	if err != nil {
+		a.refuse(err)
+	}
+	a.event.Duration = time.Since(a.event.Time)
+	g.config.Sink.Record(a.event)
+	return a.event, err
 }
 
-// refused writes the event of an attempt that carried no data.
-func (a *attempt) refused(err error) {
+// refuse turns the attempt into a refused one.
+func (a *attempt) refuse(err error) {
 	a.note(err)
 	a.event.Allowed = false
-	a.end()
 }
 
 // stillOpen is the detail text of [Stopped].
@@ -70,9 +78,4 @@ func (a *attempt) note(err error) {
 	if a.event.Detail = r.Verdict.String(); r.Err != nil {
 		a.event.Detail = r.Err.Error()
 	}
-}
-
-func (a *attempt) end() {
-	a.event.Duration = time.Since(a.event.Time)
-	a.gateway.config.Sink.Record(a.event)
 }

@@ -107,30 +107,34 @@ func (g *Gateway) plain(ctx context.Context, client *inbound, request head.Reque
 		return
 	}
 	host, port, err := rule.ParseAuthority(authority, 80)
-	a, err := g.ask(DoorHTTP, host, port, authority, err)
-	e := &errand{attempt: a}
-	if err == nil {
-		err = e.dial(ctx)
-	}
+	event, err := g.ask(DoorHTTP, host, port, authority, err, func(a *attempt) error {
+		e := &errand{attempt: a}
+		if err := e.dial(ctx); err != nil {
+			return err
+		}
+		client.pending = append(raw, client.pending...)
+		e.run(ctx, client)
+		return nil
+	})
 	if err != nil {
-		a.refused(err)
-		g.hangUp(client, a.event)
-		return
+		g.hangUp(client, event)
 	}
-	client.pending = append(raw, client.pending...)
+}
+
+// run forwards the request that the client has sent.
+func (e *errand) run(ctx context.Context, client *inbound) {
 	if client.SetDeadline(time.Time{}) == nil {
-		g.forward.serve(context.WithValue(ctx, errandKey{}, e), client)
+		e.gateway.forward.serve(context.WithValue(ctx, errandKey{}, e), client)
 	}
 	e.wire.Close()
 	client.Close()
 	if failure := e.failure.Load(); failure != nil {
-		a.event = *failure
+		e.event = *failure
 	}
-	a.event.Sent, a.event.Received = e.wire.sent.Load(), e.wire.received.Load()
-	if ctx.Err() != nil && (a.event.Reason == Interrupted || a.event.Reason == "" && a.event.Received == 0) {
-		a.event.Reason, a.event.Detail = Stopped, stillOpen
+	e.event.Sent, e.event.Received = e.wire.sent.Load(), e.wire.received.Load()
+	if ctx.Err() != nil && (e.event.Reason == Interrupted || e.event.Reason == "" && e.event.Received == 0) {
+		e.event.Reason, e.event.Detail = Stopped, stillOpen
 	}
-	a.end()
 }
 
 // dial connects for a request: to a checked address, through a tunnel of an

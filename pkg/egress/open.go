@@ -3,6 +3,7 @@ package egress
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"log"
 	"net"
@@ -25,12 +26,13 @@ type opened struct {
 	server atomic.Pointer[relay.Conn] // already dialled, for the first request
 	proxy  *httputil.ReverseProxy
 
-	serving sync.RWMutex          // each request has it for reading
-	failure atomic.Pointer[error] // the last server error
+	serving  sync.RWMutex          // each request has it for reading
+	dialling sync.RWMutex          // each further connection has it for reading
+	failure  atomic.Pointer[error] // the last server error
 }
 
-// open serves a client of an intercepted host and writes the event of its
-// connection. Each refused request has an event of its own.
+// open serves a client of an intercepted host. Each refused request has an event
+// of its own, and so has each further connection to the host.
 func (a *attempt) open(ctx context.Context, client *inbound, server relay.Conn) {
 	defer server.Close()
 	stop := context.AfterFunc(ctx, func() { relay.Reset(client.Conn) })
@@ -39,12 +41,11 @@ func (a *attempt) open(ctx context.Context, client *inbound, server relay.Conn) 
 	first, err := t.first()
 	if err == io.EOF { // the client sent no request
 		client.Close()
-		a.end()
 		return
 	}
 	if err != nil {
 		relay.Reset(client.Conn, server)
-		a.refused(err)
+		a.refuse(err)
 		return
 	}
 	client.pending = append(append(first.Raw, first.Rest...), client.pending...)
@@ -54,7 +55,7 @@ func (a *attempt) open(ctx context.Context, client *inbound, server relay.Conn) 
 	}
 	o := &opened{attempt: a, secure: first.TLS}
 	o.server.Store(&server)
-	serving, stopServing := context.WithCancel(ctx)
+	serving, stopServing := context.WithCancelCause(ctx)
 	o.proxy = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.Host = r.Out.URL.Host
@@ -68,12 +69,12 @@ func (a *attempt) open(ctx context.Context, client *inbound, server relay.Conn) 
 	counter := &counted{Conn: client}
 	serveConn(ctx, counter, o.toClient(), true)
 	o.serving.Lock() // requests over HTTP/2 may outlive the connection for a moment
-	stopServing()
+	stopServing(errGone)
+	o.dialling.Lock()
 	a.event.Sent, a.event.Received = counter.received.Load(), counter.sent.Load()
 	if failure := o.failure.Load(); failure != nil {
 		a.event.Reason, a.event.Detail = Interrupted, (*failure).Error()
 	}
-	a.end()
 }
 
 func (o *opened) toClient() *http.Server {
@@ -115,31 +116,74 @@ func (o *opened) transport(ctx context.Context) *http.Transport {
 		TLSClientConfig:        &tls.Config{ServerName: o.host.String(), RootCAs: o.gateway.config.Intercept.Roots},
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
 			if server := o.server.Swap(nil); server != nil {
-				return held(ctx, *server), nil
+				return hold(ctx, *server), nil
 			}
-			again := o.gateway.begin(o.event.Door, o.host, o.event.Port)
-			conn, err := again.dial(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return held(ctx, conn), nil
+			return o.further(ctx)
 		},
 	}
 }
 
-// holding is a connection that the end of a context closes.
-type holding struct {
-	relay.Conn
-	stop func() bool
+// errGone ends the connections to the host of a client that has ended its own.
+var errGone = errors.New("the client went away")
+
+// further connects to the checked host once more. The attempt lasts as long as
+// the connection does.
+func (o *opened) further(ctx context.Context) (net.Conn, error) {
+	if !o.dialling.TryRLock() {
+		return nil, errGone
+	}
+	connected, failed := make(chan net.Conn, 1), make(chan error, 1)
+	go func() {
+		defer o.dialling.RUnlock()
+		_, err := o.gateway.try(o.event.Door, o.host, o.event.Port, func(a *attempt) error {
+			server, err := a.dial(ctx)
+			if err != nil && context.Cause(ctx) == errGone {
+				err = refuse(Interrupted, errGone)
+			}
+			if err != nil {
+				return err
+			}
+			conn := hold(ctx, server)
+			connected <- conn
+			<-conn.closed
+			a.event.Sent, a.event.Received = conn.sent.Load(), conn.received.Load()
+			return nil
+		})
+		if err != nil {
+			failed <- err
+		}
+	}()
+	select {
+	case conn := <-connected:
+		return conn, nil
+	case err := <-failed:
+		return nil, err
+	}
 }
 
-func held(ctx context.Context, conn relay.Conn) *holding {
-	return &holding{conn, context.AfterFunc(ctx, func() { conn.Close() })}
+// held is a connection that the end of a context closes.
+type held struct {
+	counted
+	once   sync.Once
+	closed chan struct{}
+	stop   func() bool
 }
 
-func (h *holding) Close() error {
+func hold(ctx context.Context, conn net.Conn) *held {
+	h := &held{counted: counted{Conn: conn}, closed: make(chan struct{})}
+	h.stop = context.AfterFunc(ctx, func() { h.end() })
+	return h
+}
+
+func (h *held) Close() error {
 	h.stop()
-	return h.Conn.Close()
+	return h.end()
+}
+
+func (h *held) end() error {
+	err := h.Conn.Close()
+	h.once.Do(func() { close(h.closed) })
+	return err
 }
 
 // ServeHTTP checks one request and sends it to the checked host.
@@ -171,10 +215,11 @@ func (o *opened) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // refuseRequest answers a request that is not forwarded, and writes its event.
 func (o *opened) refuseRequest(w http.ResponseWriter, r *http.Request, err error) {
-	a := o.gateway.begin(o.event.Door, o.host, o.event.Port)
-	a.event.Rule = o.event.Rule
-	a.refused(err)
-	tell(w, r, a.event)
+	e, _ := o.gateway.try(o.event.Door, o.host, o.event.Port, func(a *attempt) error {
+		a.event.Rule = o.event.Rule
+		return err
+	})
+	tell(w, r, e)
 }
 
 // failed answers a request whose server failed. A client that has cancelled a
@@ -186,5 +231,8 @@ func (o *opened) failed(w http.ResponseWriter, r *http.Request, err error) {
 	o.failure.Store(&err)
 	passReset(r, err)
 	failure := Event{Door: o.event.Door, Name: o.event.Name, Port: o.event.Port, Reason: Unreachable, Detail: err.Error()}
+	if refusal := (*Refusal)(nil); errors.As(err, &refusal) { // of a further connection
+		failure.Reason, failure.Rule = refusal.Verdict.Reason, refusal.Verdict.Rule
+	}
 	tell(w, r, failure)
 }

@@ -49,56 +49,57 @@ func (g *Gateway) socks(ctx context.Context, client *inbound) {
 		return
 	}
 	host, err := rule.ParseHost(request.Host)
-	a, err := g.ask(DoorSOCKS5, host, request.Port, request.Host, err)
-	var server relay.Conn
-	if err == nil {
-		server, err = a.dial(ctx)
-	}
+	_, err = g.ask(DoorSOCKS5, host, request.Port, request.Host, err, func(a *attempt) error {
+		server, err := a.dial(ctx)
+		if err != nil {
+			return err
+		}
+		if socks.Reply(client, socks.Succeeded) != nil || client.SetDeadline(time.Time{}) != nil {
+			a.abandoned(ctx, client, server)
+			return nil
+		}
+		a.tunnel(ctx, client, server)
+		return nil
+	})
 	if err != nil {
 		_ = socks.Reply(client, replyCode(err)) // the client may have disconnected
 		client.Close()
-		a.refused(err)
-		return
 	}
-	if socks.Reply(client, socks.Succeeded) != nil || client.SetDeadline(time.Time{}) != nil {
-		a.abandoned(ctx, client, server)
-		return
-	}
-	a.tunnel(ctx, client, server)
 }
 
-// ask begins an attempt at an explicit door. err is the error from parsing the
-// host.
-func (g *Gateway) ask(door Door, host rule.Host, port uint16, text string, err error) (*attempt, error) {
+// ask is an attempt at an explicit door. err is the error from parsing the host.
+func (g *Gateway) ask(door Door, host rule.Host, port uint16, text string, err error, run func(a *attempt) error) (Event, error) {
 	if err == nil {
 		host, err = g.named(host)
 	} else {
 		err = refuse(BadRequest, err)
 	}
-	a := g.begin(door, host, port)
-	if host.IsZero() {
-		a.event.Name = text
-	}
-	return a, err
+	return g.try(door, host, port, func(a *attempt) error {
+		if host.IsZero() {
+			a.event.Name = text
+		}
+		if err != nil {
+			return err
+		}
+		return run(a)
+	})
 }
 
 // malformed writes the event of a client that failed before it named a
 // destination.
 func (g *Gateway) malformed(door Door, name string, err error) Event {
-	a := &attempt{gateway: g, event: Event{Time: time.Now(), Door: door, Name: name}}
-	a.refused(refuse(BadRequest, err))
-	return a.event
+	e, _ := g.ask(door, rule.Host{}, 0, name, err, nil)
+	return e
 }
 
-// abandoned ends an attempt whose client disconnected during the dial, or whose
-// gateway was stopped.
+// abandoned is the end of an attempt whose client disconnected during the dial,
+// or whose gateway was stopped.
 func (a *attempt) abandoned(ctx context.Context, client, server net.Conn) {
 	relay.Reset(client, server)
 	a.event.Reason, a.event.Detail = Interrupted, "the client went away"
 	if ctx.Err() != nil {
 		a.event.Reason, a.event.Detail = Stopped, stillOpen
 	}
-	a.end()
 }
 
 func (g *Gateway) http(ctx context.Context, client *inbound) {
@@ -140,20 +141,20 @@ func (g *Gateway) connect(ctx context.Context, client *inbound, request head.Req
 	if err == nil && strings.Contains(request.Target, "@") {
 		err = errors.New("user information in the target of CONNECT")
 	}
-	a, err := g.ask(DoorConnect, host, port, request.Target, err)
-	var server relay.Conn
-	if err == nil {
-		server, err = a.dial(ctx)
-	}
+	e, err := g.ask(DoorConnect, host, port, request.Target, err, func(a *attempt) error {
+		server, err := a.dial(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(client, "HTTP/1.1 200 Connection Established\r\n\r\n")
+		if err != nil || client.SetDeadline(time.Time{}) != nil {
+			a.abandoned(ctx, client, server)
+			return nil
+		}
+		a.tunnel(ctx, client, server)
+		return nil
+	})
 	if err != nil {
-		a.refused(err)
-		g.hangUp(client, a.event)
-		return
+		g.hangUp(client, e)
 	}
-	_, err = io.WriteString(client, "HTTP/1.1 200 Connection Established\r\n\r\n")
-	if err != nil || client.SetDeadline(time.Time{}) != nil {
-		a.abandoned(ctx, client, server)
-		return
-	}
-	a.tunnel(ctx, client, server)
 }

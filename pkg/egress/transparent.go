@@ -26,17 +26,20 @@ func (g *Gateway) transparent(ctx context.Context, conn *net.TCPConn) {
 	}
 	at := local.AddrPort()
 	host, err := g.meant(at.Addr(), at.Port())
-	a := g.begin(DoorTransparent, host, at.Port())
-	var server relay.Conn
-	if err == nil {
-		server, err = a.dial(ctx)
-	}
+	_, err = g.try(DoorTransparent, host, at.Port(), func(a *attempt) error {
+		if err != nil {
+			return err
+		}
+		server, err := a.dial(ctx)
+		if err != nil {
+			return err
+		}
+		a.tunnel(ctx, &inbound{Conn: conn}, server)
+		return nil
+	})
 	if err != nil {
 		relay.Reset(conn)
-		a.refused(err)
-		return
 	}
-	a.tunnel(ctx, &inbound{Conn: conn}, server)
 }
 
 // meant returns the destination that a local address stands for.

@@ -31,9 +31,8 @@ func (c *inbound) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// tunnel relays between a client and the server dialled for it, and writes the
-// event. It checks the client's first bytes before any of them reaches the
-// server.
+// tunnel relays between a client and the server dialled for it. It checks the
+// client's first bytes before any of them reaches the server.
 func (a *attempt) tunnel(ctx context.Context, client *inbound, server relay.Conn) {
 	if a.gateway.config.Intercept.opens(a.host, a.event.Port) {
 		a.open(ctx, client, server)
@@ -52,14 +51,12 @@ func (a *attempt) carry(ctx context.Context, client *inbound, server relay.Conn)
 	var refusal *Refusal
 	switch {
 	case errors.As(err, &refusal):
-		a.event.Allowed = false
-		a.note(refusal)
+		a.refuse(refusal)
 	case ctx.Err() != nil && err != nil:
 		a.event.Reason, a.event.Detail = Stopped, stillOpen
 	case err != nil:
 		a.event.Reason, a.event.Detail = Interrupted, err.Error()
 	}
-	a.end()
 }
 
 type tunnel struct {
