@@ -34,15 +34,17 @@ type attempt struct {
 	gateway *Gateway
 	host    rule.Host
 	event   Event
+	leave   func() // gives a place back
 }
 
 // try runs an attempt to reach a destination and writes its event when run has
-// returned, so that there is no attempt without one. An error of run refuses the
-// destination.
+// returned, so that no attempt goes without one, or keeps a place. An error of
+// run refuses the destination.
 func (g *Gateway) try(door Door, host rule.Host, port uint16, run func(a *attempt) error) (Event, error) {
 	g.names.noteConnected(host)
-	a := &attempt{gateway: g, host: host, event: Event{Time: time.Now(), Door: door, Name: host.String(), Port: port}}
+	a := &attempt{gateway: g, host: host, event: Event{Time: time.Now(), Door: door, Name: host.String(), Port: port}, leave: func() {}}
 	err := run(a)
+	a.leave()
 	if err != nil {
 		a.refuse(err)
 	}

@@ -89,7 +89,9 @@ type Gateway struct {
 	resolutions *resolutions
 	slots       chan struct{} // one per connection
 	further     chan struct{} // see maxFurther
-	streams     chan struct{} // one per request over HTTP/2
+	served      places
+	http2       places
+	requests    places
 	forward     *forwarder
 }
 
@@ -120,7 +122,8 @@ func New(c Config) (*Gateway, error) {
 	if err := c.Intercept.check(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{config: c, slots: make(chan struct{}, c.MaxConns), further: make(chan struct{}, maxFurther), streams: make(chan struct{}, maxStreams), resolutions: &resolutions{resolver: c.Resolver, timeout: c.DialTimeout, kept: keptAnswer, slots: make(chan struct{}, maxAsked), known: map[string]*resolution{}}}
+	g := &Gateway{config: c, slots: make(chan struct{}, c.MaxConns), further: make(chan struct{}, maxFurther),
+		served: make(places, maxServed), http2: make(places, maxHTTP2), requests: make(places, maxRequests), resolutions: &resolutions{resolver: c.Resolver, timeout: c.DialTimeout, kept: keptAnswer, slots: make(chan struct{}, maxAsked), known: map[string]*resolution{}}}
 	var err error
 	if g.names, err = newNames(g); err != nil {
 		return nil, err

@@ -13,9 +13,23 @@ import (
 	"ethos/pkg/egress/upstream"
 )
 
-// dial checks the destination, resolves it, checks the addresses and connects.
-// It records the decision in the attempt.
+// dial connects for a client. If the host is an opened one, the client has to
+// have a place first.
 func (a *attempt) dial(ctx context.Context) (relay.Conn, error) {
+	if a.gateway.config.Intercept.opens(a.host, a.event.Port) {
+		if err := a.judge(); err != nil {
+			return nil, err
+		}
+		if err := a.admit(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return a.again(ctx)
+}
+
+// again checks the destination, resolves it, checks the addresses and connects.
+// It records the decision in the attempt.
+func (a *attempt) again(ctx context.Context) (relay.Conn, error) {
 	if err := a.judge(); err != nil {
 		return nil, err
 	}

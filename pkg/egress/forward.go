@@ -39,9 +39,10 @@ func newForwarder(g *Gateway) *forwarder {
 			r.Out.Host = r.Out.URL.Host
 			r.Out.URL.RawQuery = r.In.URL.RawQuery // exactly as the client wrote it
 		},
-		Transport:    transport(),
-		ErrorLog:     quiet,
-		ErrorHandler: f.failed,
+		Transport:      transport(),
+		ModifyResponse: fewAnswered,
+		ErrorLog:       quiet,
+		ErrorHandler:   f.failed,
 	}
 	return f
 }
@@ -124,7 +125,7 @@ func (g *Gateway) plain(ctx context.Context, client *inbound, request head.Reque
 // run forwards the request that the client has sent.
 func (e *errand) run(ctx context.Context, client *inbound) {
 	if client.SetDeadline(time.Time{}) == nil {
-		e.gateway.forward.serve(context.WithValue(ctx, errandKey{}, e), client)
+		e.gateway.forward.one(context.WithValue(ctx, errandKey{}, e), client)
 	}
 	e.wire.Close()
 	client.Close()
@@ -141,6 +142,9 @@ func (e *errand) run(ctx context.Context, client *inbound) {
 // upstream proxy, or to an upstream proxy that forwards the request.
 func (e *errand) dial(ctx context.Context) error {
 	if err := e.judge(); err != nil {
+		return err
+	}
+	if err := e.admit(ctx); err != nil {
 		return err
 	}
 	g := e.gateway
@@ -162,7 +166,7 @@ func (e *errand) dial(ctx context.Context) error {
 	return err
 }
 
-func (f *forwarder) serve(ctx context.Context, client *inbound) {
+func (f *forwarder) one(ctx context.Context, client *inbound) {
 	serveConn(ctx, client, &http.Server{Handler: f, ReadHeaderTimeout: f.headTimeout}, false)
 }
 

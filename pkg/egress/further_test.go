@@ -18,10 +18,11 @@ func TestFurtherConnections(t *testing.T) {
 		w.Header().Set("Connection", "close")
 		_, _ = fmt.Fprint(w, r.URL.Path)
 	}), nil)
-	o := intercepting(t, port, roots, open(t))
-	o.config.Rules = rules(t, []string{"example.com", loop(port), fmt.Sprintf("127.0.0.2:%d", port)}, nil)
+	o := intercepting(t, port, roots, open(t), func(c *Config) {
+		c.Rules = rules(t, []string{"example.com", loop(port), fmt.Sprintf("127.0.0.2:%d", port)}, nil)
+		c.Dialer = &dials{to: loop(port)}
+	})
 	o.resolutions.kept = 0 // each connection looks the name up
-	o.config.Dialer = &dials{to: loop(port)}
 	o.book.names["example.com"] = [][]string{{"127.0.0.1"}, {"127.0.0.2"}, {"10.0.0.5"}, {"127.0.0.1"}}
 	client := o.client()
 	var got []string

@@ -1,9 +1,11 @@
 package egress
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,7 +16,6 @@ import (
 // the others.
 const (
 	clientStreams = 100       // of one client; RFC 9113, section 6.5.2, wants no fewer
-	maxStreams    = 1024      // of all clients of the gateway
 	clientWindow  = 64 << 10  // what a client may send before it reads our SETTINGS: RFC 9113, section 6.9.2
 	serverWindow  = 512 << 10 // servers are far away
 	frameSize     = 16 << 10
@@ -41,6 +42,9 @@ func towardsServers() *http.HTTP2Config {
 // target that is no path (RFC 9113, section 8.3.1), and a length that is not the
 // body's (section 8.1.1).
 func wellFormed(r *http.Request) error {
+	if !few(r.Header) {
+		return refuse(BadRequest, errFields)
+	}
 	if r.URL.Opaque != "" {
 		return refuse(BadRequest, fmt.Errorf("the target %.300q is neither a path nor a URL with a host; write /path", r.RequestURI))
 	}
@@ -58,19 +62,29 @@ func wellFormed(r *http.Request) error {
 	return nil
 }
 
-// stream takes a place for a request over HTTP/2. A request over HTTP/1 has that
-// of its connection.
-func (g *Gateway) stream(r *http.Request) (leave func(), err error) {
-	if r.ProtoMajor != 2 {
-		return func() {}, nil
+// greeting returns the protocols for a TLS client. One for whose HTTP/2 there is
+// no place gets HTTP/1, or waits if it speaks nothing else.
+func (o *opened) greeting(client *tls.ClientHelloInfo) (*tls.Config, error) {
+	const http1 = "http/1.1"
+	c := &tls.Config{GetCertificate: o.certificate, NextProtos: []string{http1}}
+	if !slices.Contains(client.SupportedProtos, http2Name) {
+		return c, nil
 	}
-	select {
-	case g.streams <- struct{}{}:
-		return func() { <-g.streams }, nil
-	default:
-		return nil, refuse(Busy, fmt.Errorf("%d requests over HTTP/2 are under way", maxStreams))
+	wait := o.gateway.config.HeadTimeout / 2 // of the time for the handshake
+	if slices.Contains(client.SupportedProtos, http1) {
+		wait = 0
 	}
+	if leave, ok := o.gateway.http2.take(client.Context(), wait); ok {
+		o.leaveHTTP2 = leave
+		c.NextProtos = []string{http2Name, http1}
+	} else if wait > 0 {
+		o.turnedAway = refuse(Busy, fmt.Errorf("%d connections of HTTP/2 are open, and the client offers no HTTP/1", maxHTTP2))
+		return nil, o.turnedAway
+	}
+	return c, nil
 }
+
+const http2Name = "h2" // RFC 9113, section 3.2
 
 // resetStream is the error of net/http for a stream that the server has reset;
 // it converts itself to any structure with these fields.

@@ -161,14 +161,14 @@ func TestRapidReset(t *testing.T) {
 			if err = reset(f, uint32(2*i+1)); err != nil {
 				break // "too many early resets"
 			}
-			most = max(most, len(c.streams))
+			most = max(most, len(c.requests))
 		}
 		if most > clientStreams {
 			t.Errorf("%s: %d were under way", name, most)
 		}
 		c.served(name)
 		f.conn.Close()
-		until(t, "all requests have ended", func() bool { return c.open.Load() == 0 && len(c.streams) == 0 })
+		until(t, "all requests have ended", func() bool { return c.open.Load() == 0 && len(c.requests) == 0 })
 		until(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() < before+50 })
 	}
 }
@@ -222,20 +222,20 @@ func TestThousandStreams(t *testing.T) {
 // request beyond it is told so.
 func TestManyStreams(t *testing.T) {
 	c := newWaiting(t)
-	for i := 0; i*clientStreams < maxStreams; i++ {
+	for i := 0; i*clientStreams < maxRequests; i++ {
 		f := c.frames()
 		go func() { _, _ = io.Copy(io.Discard, f.conn) }()
-		for k := range min(clientStreams, maxStreams-i*clientStreams) {
+		for k := range min(clientStreams, maxRequests-i*clientStreams) {
 			c.get(f, uint32(2*k+1), "/open/long")
 		}
 	}
-	until(t, "all are with the server", func() bool { return c.open.Load() == maxStreams })
+	until(t, "all are with the server", func() bool { return c.open.Load() == maxRequests })
 	response, err := c.speaking("h2").Get(c.url("/open/short"))
 	if err != nil || response.StatusCode != http.StatusServiceUnavailable || response.Header.Get(ErrorHeader) != string(Busy) {
 		t.Errorf("%v, %v", response, err)
 	}
 	close(c.release)
-	until(t, "none is under way", func() bool { return len(c.streams) == 0 })
+	until(t, "none is under way", func() bool { return len(c.requests) == 0 })
 	c.served("the allowed twin")
 }
 

@@ -31,7 +31,7 @@ type opening struct {
 	seen  chan *http.Request
 }
 
-func newOpening(t *testing.T, change func(*Intercept)) *opening {
+func newOpening(t *testing.T, change func(*Intercept), more ...func(*Config)) *opening {
 	t.Helper()
 	seen := make(chan *http.Request, 1000)
 	port, roots := serveTLS(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,7 +39,7 @@ func newOpening(t *testing.T, change func(*Intercept)) *opening {
 		seen <- r
 		_, _ = fmt.Fprintf(w, "%s %s %s %s", r.Method, r.URL, r.Host, body)
 	}), nil)
-	o := intercepting(t, port, roots, change)
+	o := intercepting(t, port, roots, change, more...)
 	o.seen = seen
 	return o
 }
@@ -63,7 +63,7 @@ func serveTLS(t testing.TB, handler http.Handler, change func(*httptest.Server))
 }
 
 // intercepting makes the gateway between clients and a server.
-func intercepting(t testing.TB, port uint16, servers *x509.CertPool, change func(*Intercept)) *opening {
+func intercepting(t testing.TB, port uint16, servers *x509.CertPool, change func(*Intercept), more ...func(*Config)) *opening {
 	t.Helper()
 	ours, oursPEM := signer(t)
 	minter, err := leaf.New(ours)
@@ -74,7 +74,12 @@ func intercepting(t testing.TB, port uint16, servers *x509.CertPool, change func
 	roots.AppendCertsFromPEM([]byte(oursPEM))
 	i := &Intercept{Authority: minter, Roots: servers}
 	change(i)
-	w := newWorld(t, rules(t, []string{"example.com", "other.test", loop(port)}, nil), func(c *Config) { c.Intercept = i })
+	w := newWorld(t, rules(t, []string{"example.com", "other.test", loop(port)}, nil), func(c *Config) {
+		c.Intercept = i
+		for _, change := range more {
+			change(c)
+		}
+	})
 	w.book.any = "127.0.0.1"
 	return &opening{w, port, roots, nil}
 }

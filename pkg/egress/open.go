@@ -29,6 +29,9 @@ type opened struct {
 	serving  sync.RWMutex          // each request has it for reading
 	dialling sync.RWMutex          // each further connection has it for reading
 	failure  atomic.Pointer[error] // the last server error
+
+	leaveHTTP2 func()
+	turnedAway error // no place for HTTP/2
 }
 
 // open serves a client of an intercepted host. Each refused request has an event
@@ -50,10 +53,12 @@ func (a *attempt) open(ctx context.Context, client *inbound, server relay.Conn) 
 	}
 	client.pending = append(append(first.Raw, first.Rest...), client.pending...)
 	if first.TLS && a.gateway.config.Intercept.Authority == nil {
+		a.leave() // the place; nothing is read
+		a.leave = func() {}
 		a.carry(ctx, client, server)
 		return
 	}
-	o := &opened{attempt: a, secure: first.TLS}
+	o := &opened{attempt: a, secure: first.TLS, leaveHTTP2: func() {}}
 	o.server.Store(&server)
 	serving, stopServing := context.WithCancelCause(ctx)
 	o.proxy = &httputil.ReverseProxy{
@@ -62,16 +67,21 @@ func (a *attempt) open(ctx context.Context, client *inbound, server relay.Conn) 
 			r.Out.URL.RawQuery = r.In.URL.RawQuery
 			r.Out.Trailer = r.In.Trailer // filled when the body has ended
 		},
-		Transport:    o.transport(serving),
-		ErrorLog:     log.New(io.Discard, "", 0),
-		ErrorHandler: o.failed,
+		Transport:      o.transport(serving),
+		ModifyResponse: fewAnswered,
+		ErrorLog:       log.New(io.Discard, "", 0),
+		ErrorHandler:   o.failed,
 	}
 	counter := &counted{Conn: client}
 	serveConn(ctx, counter, o.toClient(), true)
 	o.serving.Lock() // requests over HTTP/2 may outlive the connection for a moment
 	stopServing(errGone)
 	o.dialling.Lock()
+	o.leaveHTTP2()
 	a.event.Sent, a.event.Received = counter.received.Load(), counter.sent.Load()
+	if o.turnedAway != nil {
+		a.refuse(o.turnedAway)
+	}
 	if failure := o.failure.Load(); failure != nil {
 		a.event.Reason, a.event.Detail = Interrupted, (*failure).Error()
 	}
@@ -80,7 +90,7 @@ func (a *attempt) open(ctx context.Context, client *inbound, server relay.Conn) 
 func (o *opened) toClient() *http.Server {
 	s := &http.Server{Handler: o, ReadHeaderTimeout: o.gateway.config.HeadTimeout, IdleTimeout: time.Hour, HTTP2: towardsClients()}
 	if o.secure {
-		s.TLSConfig = &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return o.certificate() }}
+		s.TLSConfig = &tls.Config{GetCertificate: o.certificate, GetConfigForClient: o.greeting}
 	}
 	return s
 }
@@ -98,7 +108,7 @@ func (t *tunnel) first() (hello.First, error) {
 	return first, t.client.SetReadDeadline(time.Time{})
 }
 
-func (o *opened) certificate() (*tls.Certificate, error) {
+func (o *opened) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return o.gateway.config.Intercept.Authority.Certificate(o.host.String())
 }
 
@@ -136,7 +146,7 @@ func (o *opened) further(ctx context.Context) (net.Conn, error) {
 	go func() {
 		defer o.dialling.RUnlock()
 		_, err := o.gateway.try(o.event.Door, o.host, o.event.Port, func(a *attempt) error {
-			server, err := a.dial(ctx)
+			server, err := a.again(ctx)
 			if err != nil && context.Cause(ctx) == errGone {
 				err = refuse(Interrupted, errGone)
 			}
@@ -192,17 +202,17 @@ func (o *opened) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the connection has ended
 	}
 	defer o.serving.RUnlock()
-	leave, err := o.gateway.stream(r)
-	if err != nil {
-		o.refuseRequest(w, r, err)
-		return
-	}
-	defer leave()
 	i := o.gateway.config.Intercept
 	if err := i.judge(o.host, o.event.Port, o.secure, r); err != nil {
 		o.refuseRequest(w, r, err)
 		return
 	}
+	leave, err := o.gateway.request(r)
+	if err != nil {
+		o.refuseRequest(w, r, err)
+		return
+	}
+	defer leave()
 	i.inject(o.host, o.secure, r)
 	scheme, standard := "http", ":80"
 	if o.secure {
@@ -210,15 +220,23 @@ func (o *opened) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.URL.Scheme, r.URL.User = scheme, nil
 	r.URL.Host = strings.TrimSuffix(o.host.JoinPort(o.event.Port), standard)
-	o.proxy.ServeHTTP(w, r)
+	a := &reply{ResponseWriter: w}
+	o.proxy.ServeHTTP(a, r)
+	a.finish()
+	forget(r)
 }
 
 // refuseRequest answers a request that is not forwarded, and writes its event.
+// A client that does not take the answer has its stream reset.
 func (o *opened) refuseRequest(w http.ResponseWriter, r *http.Request, err error) {
 	e, _ := o.gateway.try(o.event.Door, o.host, o.event.Port, func(a *attempt) error {
 		a.event.Rule = o.event.Rule
 		return err
 	})
+	forget(r)
+	if r.ProtoMajor == 2 {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(o.gateway.config.HeadTimeout))
+	}
 	tell(w, r, e)
 }
 

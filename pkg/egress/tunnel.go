@@ -25,7 +25,9 @@ type inbound struct {
 func (c *inbound) Read(p []byte) (int, error) {
 	if len(c.pending) > 0 {
 		n := copy(p, c.pending)
-		c.pending = c.pending[n:]
+		if c.pending = c.pending[n:]; len(c.pending) == 0 {
+			c.pending = nil // the bytes themselves
+		}
 		return n, nil
 	}
 	return c.Conn.Read(p)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -272,8 +273,15 @@ func clientCame(waiting *os.File) (came bool) {
 	return err == nil
 }
 
+// collected is the memory of this process beyond which the runtime collects what is no longer
+// in use at once. Otherwise it would let several times of what the gateway holds accumulate.
+const collected = 256 << 20
+
 // serve serves the sockets until the end of the run.
 func (c *egressControl) serve() {
+	if debug.SetMemoryLimit(-1) > collected { // GOMEMLIMIT may be lower
+		debug.SetMemoryLimit(collected)
+	}
 	for i := range c.doors {
 		d := &c.doors[i]
 		if d.fd == 0 {
