@@ -92,6 +92,7 @@ type Gateway struct {
 	served      places
 	http2       places
 	requests    places
+	hellos      places
 	forward     *forwarder
 }
 
@@ -123,7 +124,7 @@ func New(c Config) (*Gateway, error) {
 		return nil, err
 	}
 	g := &Gateway{config: c, slots: make(chan struct{}, c.MaxConns), further: make(chan struct{}, maxFurther),
-		served: make(places, maxServed), http2: make(places, maxHTTP2), requests: make(places, maxRequests), resolutions: &resolutions{resolver: c.Resolver, timeout: c.DialTimeout, kept: keptAnswer, slots: make(chan struct{}, maxAsked), known: map[string]*resolution{}}}
+		served: make(places, maxServed), http2: make(places, maxHTTP2), requests: make(places, maxRequests), hellos: make(places, maxHellos), resolutions: &resolutions{resolver: c.Resolver, timeout: c.DialTimeout, kept: keptAnswer, slots: make(chan struct{}, maxAsked), known: map[string]*resolution{}}}
 	var err error
 	if g.names, err = newNames(g); err != nil {
 		return nil, err

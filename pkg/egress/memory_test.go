@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"golang.org/x/net/http2"
 
+	"ethos/pkg/egress/hello"
 	"ethos/pkg/egress/rule"
 	"ethos/pkg/shorttest"
 )
@@ -241,4 +243,41 @@ func TestManyFields(t *testing.T) {
 			t.Errorf("%s: an answer: %d %s", protocol, status, why)
 		}
 	}
+}
+
+// TestSlowHellos: a thousand clients whose ClientHello is long and never ends
+// hold what docs/sandbox.md says and no more, and no client with a short one
+// waits for them. One with a long one waits for its turn.
+func TestSlowHellos(t *testing.T) {
+	shorttest.Long(t)
+	const clients, rest = 1000, 50 << 10
+	site := server(t, echo)
+	w := newWorld(t, rules(t, []string{"example.com", "127.0.0.1"}, nil), func(c *Config) { c.HeadTimeout = 20 * time.Second })
+	w.book.any = "127.0.0.1"
+	at := fmt.Sprintf("example.com:%d", site)
+	slow := []byte{22, 3, 1, 64, 0, 1, 0, 120, 0}
+	slow = append(slow, make([]byte, 16<<10-4)...)
+	slow = append(slow, 22, 3, 1, 64, 0)
+	slow = append(slow, make([]byte, 14<<10)...)
+	before := inUse()
+	for range clients {
+		conn, _ := w.connect(at)
+		if _, err := conn.Write(slow); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "all places are taken", func() bool { return len(w.hellos) == maxHellos })
+	held := inUse() - before
+	t.Logf("%d KiB are held", held>>10)
+	if most := int64(maxHellos*hello.MaxLen + clients*rest); held > most {
+		t.Errorf("%d bytes are held, more than %d", held, most)
+	}
+	port, roots := serveTLS(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), nil)
+	for name, protocols := range map[string][]string{"short": nil, "long": slices.Repeat([]string{strings.Repeat("p", 250)}, 30)} {
+		conn, _ := w.connect(fmt.Sprintf("example.com:%d", port))
+		if err := tls.Client(conn, &tls.Config{ServerName: "example.com", RootCAs: roots, NextProtos: append(protocols, "http/1.1")}).Handshake(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	until(t, "the places are free", func() bool { return len(w.hellos) == 0 })
 }

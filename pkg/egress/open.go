@@ -40,8 +40,9 @@ func (a *attempt) open(ctx context.Context, client *inbound, server relay.Conn) 
 	defer server.Close()
 	stop := context.AfterFunc(ctx, func() { relay.Reset(client.Conn) })
 	defer stop()
-	t := &tunnel{attempt: a, client: client}
+	t := &tunnel{attempt: a, ctx: ctx, client: client, leaveHello: func() {}}
 	first, err := t.first()
+	t.leaveHello()
 	if err == io.EOF { // the client sent no request
 		client.Close()
 		return
@@ -98,7 +99,7 @@ func (o *opened) toClient() *http.Server {
 // first reads the client's hello, or the first bytes of a plain request. It
 // waits for a client that sends nothing.
 func (t *tunnel) first() (hello.First, error) {
-	first, err := hello.Read(&timely{inbound: t.client, limit: t.gateway.config.HeadTimeout})
+	first, err := hello.Read(&timely{tunnel: t, limit: t.gateway.config.HeadTimeout})
 	if err == nil && t.gateway.config.SNI == SNIAllow {
 		return first, t.client.SetReadDeadline(time.Time{})
 	}

@@ -47,9 +47,10 @@ func (a *attempt) tunnel(ctx context.Context, client *inbound, server relay.Conn
 func (a *attempt) carry(ctx context.Context, client *inbound, server relay.Conn) {
 	stop := context.AfterFunc(ctx, func() { relay.Reset(client.Conn, server) })
 	defer stop()
-	t := &tunnel{attempt: a, client: client, answered: make(chan struct{})}
+	t := &tunnel{attempt: a, ctx: ctx, client: client, answered: make(chan struct{}), leaveHello: func() {}}
 	var err error
 	a.event.Sent, a.event.Received, err = relay.Both(client.Conn, server, t.up, t.down)
+	t.leaveHello()
 	var refusal *Refusal
 	switch {
 	case errors.As(err, &refusal):
@@ -63,7 +64,12 @@ func (a *attempt) carry(ctx context.Context, client *inbound, server relay.Conn)
 
 type tunnel struct {
 	*attempt
-	client   *inbound
+	ctx    context.Context
+	client *inbound
+
+	longHello  bool // it has a place
+	leaveHello func()
+
 	retry    hello.Retry
 	spoke    atomic.Bool   // the server has sent data
 	answered chan struct{} // closed when retry has decided
@@ -84,6 +90,7 @@ func (t *tunnel) up(server, client relay.Conn) (sent int64, err error) {
 			return sent, err
 		}
 	}
+	t.leaveHello()
 	n, err := relay.Stream(server, client)
 	return sent + n, err
 }
@@ -93,7 +100,7 @@ func (t *tunnel) up(server, client relay.Conn) (sent int64, err error) {
 // answered. If the server asks for another hello, judged checks that one too,
 // because some servers use its name.
 func (t *tunnel) judged(server relay.Conn) (pieces [][]byte, sent int64, err error) {
-	buffer := make([]byte, 4096)
+	buffer := make([]byte, 1024)
 	k, err := t.client.Read(buffer)
 	if err == io.EOF {
 		return nil, 0, nil
@@ -113,6 +120,7 @@ func (t *tunnel) judged(server relay.Conn) (pieces [][]byte, sent int64, err err
 		return [][]byte{first.Raw, t.client.pending}, 0, nil
 	}
 	n, err := server.Write(first.Raw)
+	t.leaveHello()
 	if err != nil {
 		return nil, int64(n), err
 	}
@@ -131,7 +139,7 @@ func (t *tunnel) judged(server relay.Conn) (pieces [][]byte, sent int64, err err
 
 // read reads and checks a hello. A client that sends nothing has none.
 func (t *tunnel) read(read func(io.Reader) (hello.First, error)) (hello.First, error) {
-	first, err := read(&timely{inbound: t.client, limit: t.gateway.config.HeadTimeout})
+	first, err := read(&timely{tunnel: t, limit: t.gateway.config.HeadTimeout})
 	if err == io.EOF {
 		return hello.First{}, nil
 	}
@@ -151,7 +159,7 @@ func (t *tunnel) down(client, server relay.Conn) (received int64, err error) {
 			close(t.answered)
 		}
 	}()
-	buffer := make([]byte, 4096)
+	buffer := make([]byte, 1024) // it may be kept for long
 	for decided := false; !decided; {
 		n, err := server.Read(buffer)
 		if n > 0 {
@@ -215,21 +223,32 @@ func (t *tunnel) serverName(text string) error {
 }
 
 // timely limits the time of a message from its first byte on, but not the wait
-// for that byte.
+// for that byte. A long message needs a place.
 type timely struct {
-	*inbound
+	*tunnel
 	limit time.Duration
-	began bool
+	n     int
 }
 
 func (t *timely) Read(p []byte) (int, error) {
-	n, err := t.inbound.Read(p)
-	if n > 0 && !t.began {
-		t.began = true
-		if tlsLike(p[:n]) {
-			err = errors.Join(err, t.SetReadDeadline(time.Now().Add(t.limit)))
+	if left := shortHello - t.n; left > 0 {
+		p = p[:min(len(p), left)]
+	} else if !t.longHello {
+		leave, ok := t.gateway.hellos.take(t.ctx, t.limit)
+		if !ok && t.ctx.Err() != nil {
+			return 0, t.ctx.Err()
 		}
+		if !ok {
+			return 0, refuse(Busy, fmt.Errorf("%d long ClientHellos are being read", maxHellos))
+		}
+		t.longHello = true
+		t.leaveHello = func() { leave(); t.longHello, t.leaveHello = false, func() {} }
 	}
+	n, err := t.client.Read(p)
+	if n > 0 && t.n == 0 && tlsLike(p[:n]) {
+		err = errors.Join(err, t.client.SetReadDeadline(time.Now().Add(t.limit)))
+	}
+	t.n += n
 	return n, err
 }
 

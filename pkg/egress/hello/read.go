@@ -1,9 +1,11 @@
 package hello
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // MaxLen limits a ClientHello with its record headers, in bytes. Hellos with
@@ -52,11 +54,14 @@ func ReadSecond(r io.Reader) (First, error) { return read(r, true) }
 
 func read(r io.Reader, second bool) (First, error) {
 	s := scanner{second: second}
-	first := First{}
-	buffer := make([]byte, 4096)
+	first := First{Raw: make([]byte, 0, leastRead)}
 	for {
-		n, err := r.Read(buffer[:min(len(buffer), MaxLen-len(first.Raw))])
-		first.Raw = append(first.Raw, buffer[:n]...)
+		at := len(first.Raw)
+		if at == cap(first.Raw) {
+			first.Raw = slices.Grow(first.Raw, at) // MaxLen is a multiple
+		}
+		n, err := r.Read(first.Raw[at:min(cap(first.Raw), at+mostRead, MaxLen)])
+		first.Raw = first.Raw[:at+n]
 		if n > 0 {
 			done, scanErr := s.scan(first.Raw)
 			if scanErr != nil {
@@ -78,12 +83,20 @@ func read(r io.Reader, second bool) (First, error) {
 	}
 }
 
-// scanner assembles the handshake message from the records of a stream.
+// A stream is read in pieces of at most mostRead bytes, so that little is read
+// beyond the ClientHello.
+const (
+	leastRead = 1 << 10
+	mostRead  = 4 << 10
+)
+
+// scanner finds the handshake message in the records of a stream.
 type scanner struct {
 	second  bool
-	at      int    // bytes of complete records consumed so far
-	message []byte // handshake message so far
-	foreign bool   // stream is not TLS
+	at      int     // bytes of complete records consumed so far
+	length  int     // of the handshake message so far
+	start   [4]byte // its first bytes
+	foreign bool    // stream is not TLS
 }
 
 // scan consumes complete records. done is true when the message is complete or
@@ -115,7 +128,10 @@ func (s *scanner) scan(raw []byte) (done bool, err error) {
 		}
 		s.at += recordHeader + length
 		if b[0] == recordHandshake {
-			s.message = append(s.message, b[recordHeader:recordHeader+length]...)
+			if s.length < len(s.start) {
+				copy(s.start[s.length:], b[recordHeader:recordHeader+length])
+			}
+			s.length += length
 		}
 		if done, err := s.complete(); done || err != nil {
 			return done, err
@@ -128,7 +144,7 @@ func (s *scanner) expects(kind byte, length int) error {
 	switch {
 	case kind == recordHandshake && length <= maxFragment:
 		return nil
-	case s.second && len(s.message) == 0 && (kind == recordChangeCipherSpec || kind == recordApplicationData):
+	case s.second && s.length == 0 && (kind == recordChangeCipherSpec || kind == recordApplicationData):
 		return nil
 	}
 	return malformed("another record in place of the ClientHello")
@@ -137,21 +153,21 @@ func (s *scanner) expects(kind byte, length int) error {
 // complete reports whether the message is complete. Bytes after it are an
 // error, because a ClientHello ends its flight: RFC 8446, section 5.1.
 func (s *scanner) complete() (bool, error) {
-	m := s.message
-	if len(m) > 0 && m[0] != 1 { // client_hello
+	m := s.start
+	if s.length > 0 && m[0] != 1 { // client_hello
 		return false, malformed("another handshake message")
 	}
-	if len(m) < 4 {
+	if s.length < len(m) {
 		return false, nil
 	}
-	want := 4 + int(m[1])<<16 + int(m[2])<<8 + int(m[3])
+	want := len(m) + int(m[1])<<16 + int(m[2])<<8 + int(m[3])
 	switch {
 	case want > MaxLen:
 		return false, malformed("too long")
-	case len(m) > want:
+	case s.length > want:
 		return false, malformed("bytes after it in its record")
 	}
-	return len(m) == want, nil
+	return s.length == want, nil
 }
 
 func (s *scanner) finish(first *First) error {
@@ -159,8 +175,21 @@ func (s *scanner) finish(first *First) error {
 		return nil
 	}
 	first.TLS = true
-	first.Raw, first.Rest = first.Raw[:s.at:s.at], first.Raw[s.at:]
-	return first.parse(s.message[4:])
+	first.Raw, first.Rest = first.Raw[:s.at:s.at], bytes.Clone(first.Raw[s.at:])
+	return first.parse(s.message(first.Raw)[len(s.start):])
+}
+
+// message returns the complete handshake message.
+func (s *scanner) message(raw []byte) []byte {
+	m := make([]byte, 0, s.length)
+	for len(raw) > 0 {
+		end := recordHeader + (int(raw[3])<<8 | int(raw[4]))
+		if raw[0] == recordHandshake {
+			m = append(m, raw[recordHeader:end]...)
+		}
+		raw = raw[end:]
+	}
+	return m
 }
 
 type likeness int
