@@ -53,7 +53,7 @@ func TestTransparentRefusals(t *testing.T) {
 		"all of them":        {[]string{"example.com"}, nil, [][]string{{"::1", "127.0.0.1", "10.0.0.1"}}, "example.com", rule.DeniedAddress, "[::1]:PORT"},
 		"mapped":             {[]string{"example.com"}, nil, [][]string{{"::ffff:127.0.0.1"}}, "example.com", rule.DeniedAddress, loop(port)},
 		"nat64":              {[]string{"example.com"}, nil, [][]string{{"64:ff9b::7f00:1"}}, "example.com", rule.DeniedAddress, "[64:ff9b::7f00:1]:PORT"},
-		"metadata":           {[]string{"example.com", "0.0.0.0/0"}, nil, [][]string{{"169.254.169.254"}}, "example.com", rule.DeniedAddress, "169.254.169.254:PORT"},
+		"metadata":           {[]string{"example.com", "0.0.0.0/0"}, nil, [][]string{{"169.254.169.254"}}, "example.com", rule.DeniedAddress, ""},
 		"the table itself":   {[]string{"example.com"}, nil, [][]string{{"198.18.0.1"}}, "example.com", rule.DeniedAddress, "198.18.0.1:PORT"},
 		"denied address":     {[]string{"example.com", loop(port)}, []string{"127.0.0.0/8"}, [][]string{{"127.0.0.1"}}, "example.com", rule.Denied, ""},
 		"no such name":       {[]string{"example.com", loop(port)}, nil, nil, "example.com", Unresolved, ""},
@@ -259,5 +259,34 @@ func TestOtherProtocols(t *testing.T) {
 	}
 	if all := dialled.all(); len(all) > 0 {
 		t.Errorf("dialled %v", all)
+	}
+}
+
+// TestNoCredentialsAreProposed: the body of a refusal does not say how to open
+// the service that gives a machine its credentials, whether the client asked for
+// its address or for a name that resolves to it. Other special addresses are
+// proposed.
+func TestNoCredentialsAreProposed(t *testing.T) {
+	w := newWorld(t, rules(t, []string{"meta.test", "private.test"}, nil), nil)
+	w.book.names["meta.test"] = [][]string{{"169.254.169.254"}}
+	w.book.names["private.test"] = [][]string{{"10.0.0.7"}}
+	for host, want := range map[string]string{
+		"169.254.169.254": "", "169.254.170.2": "", "[fd00:ec2::254]": "", "[64:ff9b::a9fe:a9fe]": "", "2852039166": "", "meta.test": "",
+		"10.0.0.7": "10.0.0.7:80", "private.test": "10.0.0.7:80", "169.254.1.1": "169.254.1.1:80",
+	} {
+		conn, head := w.connect(host + ":80")
+		body, err := io.ReadAll(conn)
+		if reason(head) != rule.DeniedAddress || err != nil {
+			t.Errorf("%s: %s %v", host, head, err)
+		}
+		got := refusalBody{}
+		if err := json.Unmarshal(body, &got); err != nil || got.Remedy != want || want == "" && strings.Contains(string(body), "remedy") {
+			t.Errorf("%s: %s, %v", host, body, err)
+		}
+	}
+	for _, e := range w.ledger.all() {
+		if strings.HasPrefix(e.Remedy, "169.254.169") {
+			t.Errorf("%+v", e)
+		}
 	}
 }

@@ -35,8 +35,18 @@ type Verdict struct {
 	Class   Class  // of a refused address
 
 	// Remedy is the smallest allow pattern that would allow the destination. It
-	// is "" if none would, because a deny pattern matches.
+	// is "" if none would, because a deny pattern matches, and for an address that
+	// gives a machine its credentials: a user who wants that must write it.
 	Remedy string
+}
+
+// remedy returns the pattern that allows a host, which has a class if it is an
+// address.
+func remedy(h Host, class Class, port uint16) string {
+	if class == Metadata {
+		return ""
+	}
+	return h.JoinPort(port)
 }
 
 // Destination checks what a program asked for, before a name is resolved. For
@@ -51,10 +61,11 @@ func (r Rules) Destination(h Host, port uint16) Verdict {
 	if p, ok := r.grants(h, port); ok {
 		return Verdict{Allowed: true, Rule: p.String()}
 	}
-	v := Verdict{Reason: NotAllowed, Class: classOf(h), Remedy: h.JoinPort(port)}
+	v := Verdict{Reason: NotAllowed, Class: classOf(h)}
 	if v.Class != "" {
 		v.Reason = DeniedAddress
 	}
+	v.Remedy = remedy(h, v.Class, port)
 	return v
 }
 
@@ -76,7 +87,7 @@ func (r Rules) Address(h Host, addr netip.Addr, port uint16) Verdict {
 	if p, ok := r.grants(at, port); ok {
 		return Verdict{Allowed: true, Rule: p.String()}
 	}
-	return Verdict{Reason: DeniedAddress, Rule: name.String(), Class: class, Remedy: at.JoinPort(port)}
+	return Verdict{Reason: DeniedAddress, Rule: name.String(), Class: class, Remedy: remedy(at, class, port)}
 }
 
 // Resolved checks one address of an allowed name when no port is known: it

@@ -31,7 +31,7 @@ var egress = []Mutant{
 	{Name: "egress: a socket at another place", Edits: []Edit{{egressFile, `if at != d.At && !(`, `if false && !(`}}, Tests: verified},
 	{Name: "egress: routes", Without: []Call{{Stage: "egress", Object: "route 198.18.0.0/15"}}, Tests: byName},
 	{Name: "egress: descriptors for the rest", Edits: []Edit{{egressFile, `return int(max(16, min(enough, spare/perConn)))`, `return int(max(enough, spare*0))`}}, Tests: events},
-	{Name: "egress: no proposal of credentials", Edits: []Edit{{eventsFile, `if givesCredentials(c.Remedy) {`, `if false {`}}, Tests: events},
+	{Name: "egress: no proposal of credentials", Edits: []Edit{{verdicts, `if class == Metadata {`, `if false {`}}, Tests: judging},
 	{Name: "egress: a bound of the evidence", Edits: []Edit{{eventsFile, `if *kept >= room {`, `if false {`}}, Tests: events},
 	{Name: "egress: a bound of refusals", Edits: []Edit{{eventsFile, `case len(s.denials) == maxRefused:`, `case false:`}}, Tests: events},
 	{Name: "egress: room for what was reached", Edits: []Edit{{eventsFile, "\t\ts.keep(c, &s.refused, min(maxConnections/2, maxOthers-s.reached))\n\tcase len", "\t\ts.keep(c, &s.refused, maxOthers-s.reached)\n\tcase len"}}, Tests: events},

@@ -51,21 +51,6 @@ func TestEgressEventsAreBounded(t *testing.T) {
 	}
 }
 
-// TestEgressProposesNoCredentials: no message says how to open the service that
-// gives a machine its credentials; other special addresses are proposed.
-func TestEgressProposesNoCredentials(t *testing.T) {
-	for remedy, want := range map[string]string{
-		"169.254.169.254:80": "", "169.254.170.2": "", "[fd00:ec2::254]:80": "", "[64:ff9b::a9fe:a9fe]:80": "",
-		"10.0.0.7:5432": "--allow-domain 10.0.0.7:5432", "metadata.example:80": "--allow-domain metadata.example:80",
-	} {
-		events := egressEvents{}
-		events.Record(egress.Event{Door: egress.DoorConnect, Name: "x.example", Port: 80, Reason: rule.DeniedAddress, Remedy: remedy})
-		if got := events.denials[0].Remedy; got != want {
-			t.Errorf("%s: %q, want %q", remedy, got, want)
-		}
-	}
-}
-
 // TestEgressEventsOnce: of one destination there is one denial, of each way it
 // was asked for one connection; what was allowed or failed is no denial.
 func TestEgressEventsOnce(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"ethos/pkg/egress"
-	"ethos/pkg/egress/rule"
 	"ethos/pkg/printable"
 	"ethos/pkg/record"
 )
@@ -48,9 +47,6 @@ func (s *egressEvents) Record(e egress.Event) {
 		Allowed: e.Allowed, Rule: e.Rule, Reason: string(e.Reason), Detail: e.Detail, Remedy: e.Remedy,
 	}
 	c.Cut()
-	if givesCredentials(c.Remedy) {
-		c.Remedy = ""
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !c.Refused() {
@@ -80,13 +76,6 @@ func (s *egressEvents) keep(c record.Connection, kept *int, room int) {
 	}
 	*kept++
 	s.list = append(s.list, c)
-}
-
-// givesCredentials reports whether a pattern must not be proposed as a remedy, because it
-// covers a metadata service. A user who wants one must write its address.
-func givesCredentials(pattern string) bool {
-	p, err := rule.ParsePattern(pattern)
-	return err == nil && p.Prefix().IsValid() && rule.Classify(p.Prefix().Addr()) == rule.Metadata
 }
 
 // denied returns the refused destinations, followed by the number of refusals of others.
