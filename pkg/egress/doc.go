@@ -37,8 +37,8 @@
 //
 // # Limits
 //
-// The gateway does not check what is sent to an allowed host: not the content and, within TLS or on
-// other plain connections, not a Host field. Behind an upstream proxy it cannot check addresses,
+// The gateway does not check what is sent to an allowed host: not the content and, of a Host field,
+// only that of the first request at port 80. Behind an upstream proxy it cannot check addresses,
 // because the proxy resolves the names. Of UDP it carries DNS only. A client that speaks first,
 // with a first message shorter than six bytes that could begin a TLS record, is delayed as if it
 // spoke TLS. An event stays in memory until its connection ends.

@@ -117,7 +117,8 @@ func (t *tunnel) judged(server relay.Conn) (pieces [][]byte, sent int64, err err
 		return nil, 0, err
 	}
 	if !first.TLS {
-		return [][]byte{first.Raw, t.client.pending}, 0, nil
+		raw, err := t.plain(first.Raw)
+		return [][]byte{raw, t.client.pending}, 0, err
 	}
 	n, err := server.Write(first.Raw)
 	t.leaveHello()

@@ -1,0 +1,74 @@
+package egress
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"ethos/pkg/egress/rule"
+)
+
+// TestPlainHost: the first plain request at port 80 reaches the server only if
+// it is for the host that was judged. Other protocols and ports, and addresses,
+// have no such check.
+func TestPlainHost(t *testing.T) {
+	const get = "GET / HTTP/1.1\r\n"
+	dialled := &dials{to: loop(server(t, echo))}
+	for _, c := range []struct {
+		at, text string
+		want     bool
+	}{
+		{"example.com:80", get + "Host: example.com\r\n\r\n", true},
+		{"example.com:80", get + "Host: Example.COM.:80\r\n\r\n", true},
+		{"example.com:80", get + "\r\n", true},
+		{"example.com:80", get + "Host:\r\n\r\n", true},
+		{"example.com:80", "SSH-2.0-client\r\n", true},
+		{"example.com:80", "GET no HTTP\r\nHost: evil.test\r\n\r\n", true},
+		{"example.com:81", get + "Host: evil.test\r\n\r\n", true},
+		{"93.184.216.34:80", get + "Host: evil.test\r\n\r\n", true},
+		{"localhost:80", get + "Host: evil.test\r\n\r\n", true},
+		{"example.com:80", get + "X: " + strings.Repeat("x", 20<<10) + "\r\nHost: example.com\r\n\r\n", true},
+		{"example.com:80", get + "Host: evil.test\r\n\r\n", false},
+		{"example.com:80", get + "Host: evil.test\r\n", false}, // and no more
+		{"example.com:80", get + "Host: example.com\r\nHost: evil.test\r\n\r\n", false},
+		{"example.com:80", get + "Host:\r\n evil.test\r\n\r\n", false},
+		{"example.com:80", get + "host : evil.test\n\n", false},
+		{"example.com:80", get + "Host: evil.test@example.com\r\n\r\n", false},
+		{"example.com:80", "GET http://evil.test/ HTTP/1.1\r\nHost: example.com\r\n\r\n", false},
+	} {
+		w := newWorld(t, rules(t, []string{"example.com:80", "example.com:81", "93.184.216.34:80", "localhost:80"}, nil), func(c *Config) { c.Dialer = dialled })
+		w.book.any = "93.184.216.34"
+		conn, _ := w.connect(c.at)
+		for _, part := range strings.SplitAfter(c.text, "\n") { // in pieces
+			if _, err := io.WriteString(conn, part); err != nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		got, _ := say(t, conn, "")
+		if (got == "hello "+c.text) != c.want || !c.want && got != "" {
+			t.Errorf("%s %.60q: %.60q", c.at, c.text, got)
+		}
+		e := w.ledger.wait(t, 1)[0]
+		if want := map[bool]rule.Reason{false: DeniedHost}[c.want]; e.Reason != want || e.Allowed != c.want {
+			t.Errorf("%s %.60q: %+v", c.at, c.text, e)
+		}
+	}
+}
+
+// TestPlainHostSlow: a client of port 80 that says little and waits is passed on
+// in the end.
+func TestPlainHostSlow(t *testing.T) {
+	w := newWorld(t, rules(t, []string{"example.com:80"}, nil), func(c *Config) {
+		c.Dialer, c.HeadTimeout = &dials{to: loop(server(t, echo))}, 100*time.Millisecond
+	})
+	w.book.any = "93.184.216.34"
+	conn, _ := w.connect("example.com:80")
+	_, _ = fmt.Fprint(conn, "HELLO ")
+	time.Sleep(300 * time.Millisecond)
+	if got, err := say(t, conn, "you"); got != "hello HELLO you" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
