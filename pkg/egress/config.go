@@ -129,6 +129,7 @@ func New(c Config) (*Gateway, error) {
 	if g.names, err = newNames(g); err != nil {
 		return nil, err
 	}
+	g.resolutions.note = g.names.noteLookup
 	g.forward = newForwarder(g)
 	return g, nil
 }

@@ -28,6 +28,9 @@ type names struct {
 	mu    sync.Mutex
 	told  map[string]bool // refused names whose event was written
 	asked []asked
+
+	lookups []Lookups
+	looked  map[string]bool // names that lookups count
 }
 
 // asked is an allowed name that was queried.
@@ -80,7 +83,7 @@ var loopback = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Lo
 
 func newNames(g *Gateway) (*names, error) {
 	c := g.config
-	n := &names{Gateway: g, rules: c.Rules, table: c.Table, hosts: c.Hosts, sink: c.Sink, told: map[string]bool{}}
+	n := &names{Gateway: g, rules: c.Rules, table: c.Table, hosts: c.Hosts, sink: c.Sink, told: map[string]bool{}, looked: map[string]bool{}}
 	for _, domain := range c.Search {
 		h, err := rule.ParseHost(domain)
 		if err != nil {

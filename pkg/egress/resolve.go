@@ -18,8 +18,9 @@ import (
 type resolutions struct {
 	resolver Resolver
 	timeout  time.Duration
-	kept     time.Duration // lifetime of an answer
-	slots    chan struct{} // one per name being resolved
+	kept     time.Duration   // lifetime of an answer
+	slots    chan struct{}   // one per name being resolved
+	note     func(rule.Host) // called for each look-up outside
 
 	mu    sync.Mutex
 	known map[string]*resolution
@@ -45,7 +46,7 @@ func (r *resolutions) lookup(ctx context.Context, h rule.Host) ([]netip.Addr, er
 	if h.IsLocal() {
 		return loopback, nil
 	}
-	e := r.entry(h.Name())
+	e := r.entry(h)
 	select {
 	case <-e.done:
 		return e.addrs, e.err
@@ -54,7 +55,8 @@ func (r *resolutions) lookup(ctx context.Context, h rule.Host) ([]netip.Addr, er
 	}
 }
 
-func (r *resolutions) entry(name string) *resolution {
+func (r *resolutions) entry(h rule.Host) *resolution {
+	name := h.Name()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e, ok := r.known[name]; ok && !e.over() {
@@ -69,6 +71,7 @@ func (r *resolutions) entry(name string) *resolution {
 	}
 	e := &resolution{done: make(chan struct{})}
 	r.known[name] = e
+	r.note(h)
 	go r.ask(name, e)
 	return e
 }

@@ -41,6 +41,14 @@ const ConnectionRequest = "denied-request"
 // LayerNetwork is the [Denial.Layer] of refused connections.
 const LayerNetwork = "network"
 
+// Lookups are the names that were looked up outside because one pattern with a star allows them,
+// whether they were connected to or not.
+type Lookups struct {
+	Rule  string `json:"rule" required:"true"`  // the pattern
+	Names int    `json:"names" required:"true"` // distinct ones; no more than 10,000 are told apart in a run
+	Times int    `json:"times" required:"true"` // look-ups of all of them
+}
+
 // Connection is one connection that the command requested, or one name that was refused. Its texts
 // come from the command.
 type Connection struct {

@@ -129,6 +129,7 @@ type Sandbox struct {
 	// in which they ended. It is empty if the command has no gateway.
 	Connections     []Connection `json:"connections,omitempty"`
 	ConnectionsMore int          `json:"connections_more,omitempty"` // how many more there were than are stored
+	Lookups         []Lookups    `json:"lookups,omitempty"`
 }
 
 // Observed in the evidence says that all calls of the command were observed. It is the whole text,

@@ -358,4 +358,10 @@ func (c *egressControl) Evidence(e *record.Sandbox, _ bool) {
 	e.Connections, e.ConnectionsMore = c.events.list, c.events.more
 	e.Denials = append(e.Denials, c.events.denied()...)
 	e.Denials = append(e.Denials, c.unconnected()...)
+	if c.gateway == nil {
+		return
+	}
+	for _, l := range c.gateway.Lookups() {
+		e.Lookups = append(e.Lookups, record.Lookups{Rule: l.Pattern, Names: l.Names, Times: l.Times})
+	}
 }
