@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -111,11 +112,21 @@ func statusOf(kind Kind, err error) (Status, string, string) {
 func limitHint(err error) string {
 	switch {
 	case errors.Is(err, syscall.EMFILE):
-		return "raise the limit of open files: ulimit -n 1024"
+		return "raise the limit of open files: ulimit -n " + strconv.FormatUint(moreFiles(), 10)
 	case errors.Is(err, syscall.EFBIG):
 		return "raise the limit of the size of files: ulimit -f unlimited"
 	}
 	return ""
+}
+
+// moreFiles is a limit of open files that is higher than the present one.
+func moreFiles() uint64 {
+	const usual = 1024
+	var has syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &has) != nil {
+		return usual
+	}
+	return max(usual, 2*has.Cur)
 }
 
 // unexpected returns the status for an unclassified failure. A caller cannot take it for success or

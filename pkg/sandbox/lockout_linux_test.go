@@ -47,6 +47,14 @@ for i in range(2000): os.mkdir('d%d' % i); open('d%d/.mcp.json' % i, 'w').write(
 	"sockets": {
 		left: `python3 -c "import socket,os
 for i in range(500): s=socket.socket(socket.AF_UNIX); s.bind('s%d' % i); s.close()"`, attack: `false`, twin: `echo x > f`},
+	"environment files": {
+		left: `mkdir -p src .git/objects; echo s > src/.env; echo s > .env; sleep 0.02; python3 -c "import os
+for i in range(4000): open('.env.%d' % i, 'w').close()
+for i in range(3000): os.mkdir('d%d' % i); open('d%d/.env' % i, 'w').close()
+for top in ('src', '.git/objects'):
+  deep = top + '/x' * 40
+  os.makedirs(deep); open(deep + '/.env', 'w').close()"`,
+		attack: `cat .env || cat src/.env`, twin: `echo x > src/f; cat src/f > /dev/null; : > d2999/f; ls .git/objects > /dev/null`, noted: "."},
 	"levels": {
 		left: `p=d; for i in $(seq 9); do p=$p/$p; [ ${#p} -lt 3000 ] || break; done; mkdir -p $p; git init -q $p/n 2>/dev/null || mkdir -p $p/.git`, attack: `false`, twin: `echo x > d/f`, noted: "."},
 	"a pointer to a directory that is none of git's": {

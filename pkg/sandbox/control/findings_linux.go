@@ -25,9 +25,10 @@ const journalsName = "runs"
 func scopeOf(home string, getenv func(string) string) quarantine.Scope {
 	return quarantine.Scope{
 		Home: home, Settings: protected.Paths(), Runs: protected.Runs, Leads: protected.Leads, Kept: plan.EthosDir,
-		Make:   func(in *os.Root, name string) error { return statedir.MakeDir(getenv, in, name) },
-		Memory: func(root string) string { return plan.ScanMemory(getenv, root) },
-		Person: personal(home),
+		Make:      func(in *os.Root, name string) error { return statedir.MakeDir(getenv, in, name) },
+		Memory:    func(root string) string { return plan.ScanMemory(getenv, root) },
+		Person:    personal(home),
+		Committed: func(paths []string) map[string]bool { return plan.Committed(plan.HostFiles{}, paths) },
 	}
 }
 
@@ -86,6 +87,8 @@ func denials(found []quarantine.Finding) (list []record.Denial) {
 func reason(f quarantine.Finding) string {
 	const would = "git or an agent would use it outside of the sandbox"
 	switch {
+	case f.Err == nil && f.Why != "":
+		return f.Why
 	case f.Err != nil:
 		return would + ", and it is still in force: " + f.Err.Error()
 	case f.More > 0:

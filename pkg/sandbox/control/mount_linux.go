@@ -108,13 +108,26 @@ func (c *root) Steps(at Phase, p *Program) {
 		p.Command = append(p.Command, step("mount", "chdir", unix.SYS_CHDIR, dir, steps.Str(dir)))
 	case c.Wrapped:
 	case at == InitRoot:
-		built := mount.Steps(p.Init, c.Mounts, mount.Options{ScratchBytes: c.Job.Plan.ScratchBytes, ProcFiles: c.Job.Plan.ProcFiles, OpenFiles: c.machine.limit(limits.OpenFiles).Soft, Declared: c.Job.Plan.Descriptors}, &p.Slots)
+		built := mount.Steps(p.Init, c.Mounts, mount.Options{ScratchBytes: c.Job.Plan.ScratchBytes, ProcFiles: c.Job.Plan.ProcFiles, OpenFiles: c.machine.limit(limits.OpenFiles).Soft, Declared: c.Job.Plan.Descriptors, Needed: c.restricted()}, &p.Slots)
 		p.Init, p.Trees, c.umask = built.Steps, built.Trees, built.Umask
 	case at == Place:
 		dir := c.Job.Plan.Dir
 		p.Command = append(p.Command,
 			step("mount", "umask", unix.SYS_UMASK, "", steps.From(c.umask)),
 			step("mount", "chdir", unix.SYS_CHDIR, dir, steps.Str(dir)))
+	}
+}
+
+// restricted returns a function that reports whether Landlock may have a rule for a mount,
+// which takes the mount's descriptor. It has none for masks, and none for what only holds a
+// directory in place.
+func (c *root) restricted() func(*mount.Mount) bool {
+	shown := make(map[string]bool, len(c.Job.Plan.Paths))
+	for _, e := range c.Job.Plan.Paths {
+		shown[e.Path] = e.Access != plan.Hidden
+	}
+	return func(m *mount.Mount) bool {
+		return m.Kind != mount.Mask && (m.Kind != mount.Bind || m.Device || plan.Managed(*m) || shown[m.Target])
 	}
 }
 
@@ -207,6 +220,9 @@ func (c *root) Report(line record.Control) record.Control {
 	}
 	if why := c.bareProc(); why != "" && line.State == Enforced {
 		line.State, line.Reason = Degraded, why
+	}
+	if shown := c.Job.Plan.EnvFilesShown; shown > 0 && line.State == Enforced {
+		line.State, line.Reason = Degraded, fmt.Sprintf("%d environment files are too many or too deep to be hidden", shown)
 	}
 	if how := c.opened(); how != "" {
 		line.State, line.Reason = Degraded, how

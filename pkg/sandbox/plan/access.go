@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -40,14 +41,48 @@ func Covering(entries []Entry, p string) Entry {
 	return found
 }
 
+// covers finds the deepest entry that contains a path, whatever their number.
+type covers struct {
+	entries []Entry
+	at      map[string]int
+}
+
+func newCovers(entries []Entry) *covers {
+	c := &covers{at: make(map[string]int, len(entries))}
+	for _, e := range entries {
+		c.add(e)
+	}
+	return c
+}
+
+// add adds an entry, which lies above none that has been added.
+func (c *covers) add(e Entry) {
+	c.at[e.Path] = len(c.entries)
+	c.entries = append(c.entries, e)
+}
+
+// covering is [Covering].
+func (c *covers) covering(path string) Entry {
+	for at := path; ; at = filepath.Dir(at) {
+		if i, ok := c.at[at]; ok {
+			return c.entries[i]
+		}
+		if at == "/" || at == "." {
+			return Entry{Path: "/", Access: Hidden}
+		}
+	}
+}
+
 // Protective reports whether an entry protects a path in a writable tree from being
 // changed.
 func Protective(entries []Entry, e Entry) bool {
-	if e.Access == ReadWrite || e.Access == Private {
-		return false
-	}
 	i := slices.IndexFunc(entries, func(other Entry) bool { return other.Path == e.Path })
-	return Covering(entries[:i], e.Path).Access == ReadWrite
+	return protects(e, Covering(entries[:i], e.Path))
+}
+
+// protects reports whether an entry takes away the right to write that the one above gives.
+func protects(e, above Entry) bool {
+	return e.Access != ReadWrite && e.Access != Private && above.Access == ReadWrite
 }
 
 func splitPath(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }

@@ -48,6 +48,8 @@ type builder struct {
 	ownSandbox   string   // see [Plan.OwnSandbox]
 	denyExec     []string // paths below which nothing is executed
 	masked       []masked
+	shown        int              // environment files that are not hidden
+	openFiles    uint64           // how many descriptors a process may have open
 	absentInView []string         // denied paths in a view that do not exist
 	ceiling      *ceiling.Ceiling // of the machine; nil if there is none
 }
@@ -55,7 +57,7 @@ type builder struct {
 // Build makes the plan of a spec. It reads the file system through files and changes
 // nothing. uid is the caller's user ID. The error is a [*Refusal].
 func Build(spec Spec, files Files, uid int) (*Plan, error) {
-	b := &builder{spec: spec, set: spec.Whole(), uid: uint32(uid)}
+	b := &builder{spec: spec, set: spec.Whole(), uid: uint32(uid), openFiles: openFiles(files)}
 	if names := capability.ProfileNames(); !slices.Contains(names, b.set.SandboxProfile) {
 		return nil, Refuse(CodeDeclaration, "the profiles are "+join(names), "unknown sandbox profile %q", b.set.SandboxProfile)
 	}
@@ -287,7 +289,7 @@ func (b *builder) plan() (*Plan, error) {
 	}
 	p.Sockets = b.declaredSockets()
 	b.bound(p)
-	for _, add := range []func(*Plan) error{b.view, b.ports, b.unixFamily, b.nestedUserns, b.signing, b.egress, b.publish, b.alone} {
+	for _, add := range []func(*Plan) error{b.view, b.ports, b.unixFamily, b.nestedUserns, b.signing, b.egress, b.publish, b.warnShown, b.alone} {
 		if err := add(p); err != nil {
 			return nil, err
 		}

@@ -164,7 +164,8 @@ func (b *builder) deniedIn(cache resolvedPath) (list []mount.Mount) {
 	}
 	entries := table(rules)
 	for i := 1; i < len(entries); i++ {
-		if m := b.mountOf(entries[i], Covering(entries[:i], entries[i].Path), entries[i+1:]); m != nil {
+		below := func(d Entry) bool { return mount.Within(d.Path, entries[i].Path) }
+		if m := b.mountOf(entries[i], Covering(entries[:i], entries[i].Path), slices.ContainsFunc(entries[i+1:], below)); m != nil {
 			list = append(list, *m)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +30,24 @@ type Files interface {
 	Scan(root string, o treescan.Options) (*treescan.Tree, error)
 	// Ceiling returns the upper bound for every run on this machine; nil if there is none.
 	Ceiling() (*ceiling.Ceiling, error)
+}
+
+// openFiles returns how many descriptors a process may have open, if the machine is known:
+// RLIMIT_NOFILE, getrlimit(2).
+func openFiles(files Files) uint64 {
+	if machine, ok := files.(interface{ OpenFiles() uint64 }); ok {
+		return machine.OpenFiles()
+	}
+	return math.MaxInt32
+}
+
+// OpenFiles returns the limit of this process.
+func (HostFiles) OpenFiles() uint64 {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
+		return math.MaxInt32
+	}
+	return limit.Cur
 }
 
 // HostFiles is the file system of the machine.

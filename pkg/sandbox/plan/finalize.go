@@ -112,13 +112,13 @@ func (b *builder) put(g Placeholder) {
 // finalize changes every entry that restricts the writable tree around it into one that can
 // be mounted.
 func (b *builder) finalize(entries []Entry) ([]Entry, error) {
-	out := make([]Entry, 0, len(entries))
+	out := newCovers(nil)
 	var locks []string
 	for _, e := range entries {
 		if e.Why != denied && slices.ContainsFunc(locks, func(lock string) bool { return mount.Within(e.Path, lock) }) {
 			continue
 		}
-		above := Covering(out, e.Path)
+		above := out.covering(e.Path)
 		if e.Access != ReadWrite && above.Access == ReadWrite && e.Why != denied {
 			lock, err := b.locked(filepath.Dir(e.Path), above)
 			if err != nil {
@@ -142,11 +142,10 @@ func (b *builder) finalize(entries []Entry) ([]Entry, error) {
 				continue
 			}
 		}
-		if slices.ContainsFunc(out, func(other Entry) bool { return other.Path == e.Path }) {
-			continue
+		if _, taken := out.at[e.Path]; !taken {
+			out.add(e)
 		}
-		out = append(out, e)
 	}
-	slices.SortStableFunc(out, func(x, y Entry) int { return mount.Depth(x.Path) - mount.Depth(y.Path) })
-	return out, nil
+	slices.SortStableFunc(out.entries, func(x, y Entry) int { return mount.Depth(x.Path) - mount.Depth(y.Path) })
+	return out.entries, nil
 }

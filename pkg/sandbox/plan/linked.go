@@ -9,6 +9,7 @@ import (
 
 	"ethos/pkg/protected"
 	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/quarantine"
 	"ethos/pkg/sandbox/treescan"
 )
 
@@ -188,7 +189,7 @@ func (l *linked) mountable(link string, p resolvedPath) bool {
 	for _, tree := range l.b.scans {
 		if tree.Root != p.path && mount.Within(p.path, tree.Root) {
 			names := splitPath(strings.TrimPrefix(p.path, tree.Root))
-			return len(names) <= nestedLevels && !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(passedBy, name) })
+			return len(names) <= nestedLevels && !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(quarantine.PassedBy, name) })
 		}
 	}
 	return false // it is a writable tree, or contains one

@@ -10,13 +10,23 @@ import (
 // mounts turns the table into mounts, parents first.
 func (b *builder) mounts(entries []Entry) []mount.Mount {
 	list := b.fixedMounts()
-	for i, e := range entries {
-		above := Covering(entries[:i], e.Path)
-		if m := b.mountOf(e, above, entries[i+1:]); m != nil {
+	taken, around := targets(list), map[string]bool{}
+	for _, e := range entries {
+		for dir := e.Path; dir != "/" && !around[filepath.Dir(dir)]; {
+			dir = filepath.Dir(dir)
+			around[dir] = true
+		}
+	}
+	table := newCovers(nil)
+	for _, e := range entries {
+		above := table.covering(e.Path)
+		table.add(e)
+		if m := b.mountOf(e, above, around[e.Path]); m != nil {
 			list = append(list, *m)
+			taken[m.Target] = true
 		}
 		if (e.Access != ReadWrite || e.Why == whyHeld) && above.Access == ReadWrite {
-			list = append(list, b.pins(e.Path, above.Path, list)...)
+			list = append(list, b.pins(e.Path, above.Path, taken)...)
 		}
 	}
 	return list
@@ -68,8 +78,9 @@ func (b *builder) allMounts(entries []Entry, more ...[]mount.Mount) ([]mount.Mou
 	return b.noExec(entries, list)
 }
 
-// mountOf returns the mount that gives an entry its access, or nil if none is needed.
-func (b *builder) mountOf(e, above Entry, deeper []Entry) *mount.Mount {
+// mountOf returns the mount that gives an entry its access, or nil if none is needed. deeper
+// says that there are entries below it.
+func (b *builder) mountOf(e, above Entry, deeper bool) *mount.Mount {
 	fromHost := above.Access == ReadOnly || above.Access == ReadWrite
 	m := &mount.Mount{Kind: mount.Bind, Target: e.Path, Source: e.Path, File: !e.Dir, Why: e.Why}
 	switch e.Access {
@@ -95,7 +106,7 @@ func (b *builder) mountOf(e, above Entry, deeper []Entry) *mount.Mount {
 		return nil
 	}
 	m.Kind, m.Source = mount.Mask, ""
-	if e.Empty || slices.ContainsFunc(deeper, func(d Entry) bool { return mount.Within(d.Path, e.Path) }) {
+	if e.Empty || deeper {
 		m.Kind = mount.MaskOpen
 	}
 	if e.Empty {
@@ -106,17 +117,14 @@ func (b *builder) mountOf(e, above Entry, deeper []Entry) *mount.Mount {
 
 // pins holds the directories between a writable mount and a protected path in it. A mount
 // point cannot be renamed, so the protected path cannot be moved aside together with its
-// directory.
-func (b *builder) pins(path, above string, have []mount.Mount) []mount.Mount {
+// directory. taken are the directories that have a mount; it adds those that get one.
+func (b *builder) pins(path, above string, taken map[string]bool) []mount.Mount {
 	var out []mount.Mount
 	for dir := filepath.Dir(path); dir != above && dir != "/" && mount.Within(dir, above); dir = filepath.Dir(dir) {
-		taken := func(m mount.Mount) bool { return m.Target == dir }
-		if info, err := b.files.lstat(dir); err != nil || info == nil {
+		if info, err := b.files.lstat(dir); err != nil || info == nil || taken[dir] {
 			continue
 		}
-		if !slices.ContainsFunc(have, taken) {
-			out = append(out, mount.Mount{Kind: mount.Bind, Target: dir, Source: dir, Writable: true, Why: whyHeld})
-		}
+		out, taken[dir] = append(out, mount.Mount{Kind: mount.Bind, Target: dir, Source: dir, Writable: true, Why: whyHeld}), true
 	}
 	return out
 }

@@ -8,25 +8,31 @@ import (
 	"strings"
 
 	"ethos/pkg/sandbox/kernel/mount"
+	"ethos/pkg/sandbox/quarantine"
 	"ethos/pkg/sandbox/treescan"
 )
 
-// Bounds of what is mounted for repositories and settings below a writable root. With
-// nestedMounts of them a start takes some milliseconds longer, and a command that makes
-// thousands of repositories must not make the next start fail. What exceeds the bounds is
-// compared after the run with its state at the start (package quarantine). The bounds thus
-// affect only what the user's git meets while the command runs, not what is left behind.
+// Bounds of the mounts below a writable root, each with those for the directories on the way:
+// together with envMounts, all that the content of a tree can cause. With nestedMounts of them
+// a start takes some milliseconds longer, and a command that makes thousands of repositories
+// must not make the next start fail. What exceeds the bounds is compared after the run with
+// its state at the start (package quarantine); sockets are also refused by the judge of
+// connect(2). The bounds thus affect only what the user's git meets while the command runs,
+// not what is left behind.
 const (
-	nestedMounts = 256
-	nestedLevels = 16      // each directory on the way is pinned, which takes a mount
-	nestedHolds  = 32      // directories that cannot be checked
-	nestedSocket = 256     // sockets
+	nestedMounts = 256     // for repositories and settings
+	nestedLevels = 16      // for repositories and settings
+	holdMounts   = 128     // for directories that cannot be checked
+	socketMounts = 256     // for sockets
 	mountPath    = 4 << 10 // PATH_MAX, limits.h
 )
 
-// passedBy are directories that package managers and compilers fill and remove, so mounts
-// would get in their way there. They are scanned and compared like all others.
-var passedBy = []string{"node_modules", ".venv", "venv", "target", "__pycache__", ".tox", ".cache"}
+// siteMounts returns nestedMounts, or fewer if few descriptors may be open: a mount that
+// Landlock has a rule for keeps one open, and so does a directory of placeholders.
+func siteMounts(openFiles uint64) int {
+	const others, each, least = 200, 3, 16
+	return int(min(max(openFiles, others+each*least)-others, each*nestedMounts)) / each
+}
 
 // nested is what one scan found below a writable root.
 type nested struct {
@@ -35,7 +41,8 @@ type nested struct {
 	entries []Entry // the table without the nested sites
 	sites   []site
 	mounts  int // how many may still be made
-	sockets int // how many are hidden
+	holds   *quarantine.Room
+	sockets *quarantine.Room
 	held    []string
 	left    int             // number of sites without mounts
 	user    []setting       // of the user's own configuration, when it was read
@@ -74,7 +81,7 @@ func (b *builder) protectNested() error {
 			return Refuse(CodeSetup, "check it, and start again", "writable directory cannot be scanned: %w", err)
 		}
 		b.scans = append(b.scans, tree)
-		n := &nested{b: b, tree: tree, entries: entries, mounts: nestedMounts}
+		n := &nested{b: b, tree: tree, entries: entries, mounts: siteMounts(b.openFiles), holds: quarantine.NewRoom(holdMounts), sockets: quarantine.NewRoom(socketMounts)}
 		n.unreadable()
 		for _, p := range tree.Places {
 			n.collect(p)
@@ -107,14 +114,11 @@ func (b *builder) topRoots() []string {
 // runs, could make them readable again inside, and what lies below is unknown.
 func (n *nested) unreadable() {
 	for _, u := range n.tree.Unreadable {
-		switch {
-		case u.Dir.Depth() == 0:
+		if u.Dir.Depth() == 0 {
 			n.b.note(n.tree.Root, "it cannot be listed, so nothing in it is protected by name: %v. Make it readable for yourself, and start again", plain(u.Err))
-		case len(n.held) < nestedHolds:
-			n.hold(u.Path(), u.Err)
-		default:
-			n.left++
+			continue
 		}
+		n.hold(u.Path(), u.Err)
 	}
 }
 
@@ -124,6 +128,10 @@ func (n *nested) hold(dir string, why error) {
 		dir = filepath.Dir(dir)
 	}
 	if n.isHeld(dir) || !n.b.holdable(dir) {
+		return
+	}
+	if !n.holds.Take(n.tree.Root, dir) {
+		n.left++
 		return
 	}
 	n.held = append(n.held, dir)
@@ -195,12 +203,11 @@ func endsProtected(dir *treescan.Dir, name string) bool {
 // collectSockets hides the sockets of one directory.
 func (n *nested) collectSockets(p treescan.Place) {
 	for _, e := range p.Entries {
-		if e.Type != fs.ModeSocket || n.sockets == nestedSocket {
+		if e.Type != fs.ModeSocket {
 			continue
 		}
-		if path := p.Path(); len(path) < mountPath {
-			n.b.hideSocket(filepath.Join(path, e.Name))
-			n.sockets++
+		if path := filepath.Join(p.Path(), e.Name); len(path) < mountPath && n.sockets.Take(n.tree.Root, path) {
+			n.b.hideSocket(path)
 		}
 	}
 }
@@ -208,7 +215,7 @@ func (n *nested) collectSockets(p treescan.Place) {
 // passed reports whether a directory lies in one of those that are passed by.
 func passed(dir *treescan.Dir) bool {
 	for name := range dir.Names {
-		if slices.Contains(passedBy, name) {
+		if slices.Contains(quarantine.PassedBy, name) {
 			return true
 		}
 	}

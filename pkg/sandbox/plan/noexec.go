@@ -61,7 +61,16 @@ func (b *builder) holdExec(p resolvedPath, e Entry, list []mount.Mount) ([]mount
 	}
 	list = append(list, mount.Mount{Kind: mount.Bind, Target: p.path, Source: p.path, File: !p.dir, Writable: around.Writable, Why: whyNoExec})
 	if around.Writable {
-		list = append(list, b.pins(p.path, around.Target, list)...)
+		list = append(list, b.pins(p.path, around.Target, targets(list))...)
 	}
 	return list, nil
+}
+
+// targets are the targets of mounts.
+func targets(list []mount.Mount) map[string]bool {
+	taken := make(map[string]bool, len(list))
+	for i := range list {
+		taken[list[i].Target] = true
+	}
+	return taken
 }

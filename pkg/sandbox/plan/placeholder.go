@@ -37,11 +37,17 @@ const GitConfiguration = "git configuration"
 // placeholders, and those that existed when the plan was made.
 func (p *Plan) Protective() []Placeholder {
 	list := slices.Clone(p.Placeholders)
-	for i, e := range p.Paths {
-		if !Protective(p.Paths[:i+1], e) {
+	table, listed := newCovers(nil), map[string]bool{}
+	for _, g := range list {
+		listed[g.Path] = true
+	}
+	for _, e := range p.Paths {
+		above := table.covering(e.Path)
+		table.add(e)
+		if !protects(e, above) {
 			continue
 		}
-		if !slices.ContainsFunc(list, func(g Placeholder) bool { return g.Path == e.Path }) {
+		if !listed[e.Path] {
 			g := e.Placeholder(e.Path)
 			g.Dir = e.Dir
 			list = append(list, g)

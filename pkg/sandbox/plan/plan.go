@@ -33,11 +33,12 @@ type Plan struct {
 	ProtectedNames []ProtectedNames `json:"protected_names"`
 	GitSettings    []GitSettings    `json:"git_settings,omitempty"`
 	AgentState     []AgentState     `json:"agent_state,omitempty"`
-	GitSigning     string           `json:"git_signing,omitempty"` // whose commits and tags are signed outside; "" is nobody's
-	View           *View            `json:"view,omitempty"`        // nil if the command writes to the host's files
-	Grants         []Grant          `json:"grants,omitempty"`      // what Landlock grants, for a backend without mounts
-	OwnSandbox     string           `json:"-"`                     // how to turn off the agent's own sandbox, which cannot be made inside; "" if it is off
-	ScratchBytes   int64            `json:"scratch_bytes"`         // of all private directories together; 0 is half of the memory
+	GitSigning     string           `json:"git_signing,omitempty"`     // whose commits and tags are signed outside; "" is nobody's
+	View           *View            `json:"view,omitempty"`            // nil if the command writes to the host's files
+	Grants         []Grant          `json:"grants,omitempty"`          // what Landlock grants, for a backend without mounts
+	EnvFilesShown  int              `json:"env_files_shown,omitempty"` // how many are too many, or too deep, to be hidden
+	OwnSandbox     string           `json:"-"`                         // how to turn off the agent's own sandbox, which cannot be made inside; "" if it is off
+	ScratchBytes   int64            `json:"scratch_bytes"`             // of all private directories together; 0 is half of the memory
 	Network        string           `json:"network"`
 	AllowDomains   []string         `json:"allow_domains"`
 	DenyDomains    []string         `json:"deny_domains"`

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"ethos/pkg/sandbox/quarantine"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -51,7 +52,7 @@ func (b *builder) socketsIn(dir string) (below []string) {
 		if e.Type() == fs.ModeSocket {
 			b.hideSocket(path)
 		}
-		if e.IsDir() && !slices.Contains(passedBy, e.Name()) {
+		if e.IsDir() && !slices.Contains(quarantine.PassedBy, e.Name()) {
 			below = append(below, path)
 		}
 	}

@@ -45,20 +45,18 @@ func table(rules []rule) []Entry {
 		}
 		return strings.Compare(a, b)
 	})
-	entries := make([]Entry, 0, len(paths))
+	entries, grants := &covers{entries: make([]Entry, 0, len(paths)), at: make(map[string]int, len(paths))}, &covers{at: map[string]int{}}
 	for _, p := range paths {
-		above := Covering(entries, p)
-		e := combine(byPath[p], above.Access, granted(rules, p))
+		if slices.ContainsFunc(byPath[p], func(r rule) bool { return r.class == grantRead || r.class == grantWrite }) {
+			grants.add(Entry{Path: p, Access: ReadOnly})
+		}
+		above := entries.covering(p)
+		e := combine(byPath[p], above.Access, grants.covering(p).Access != Hidden) // whatever denies it
 		if e.Access != above.Access || slices.ContainsFunc(byPath[p], func(r rule) bool { return r.class == grantPrivate }) {
-			entries = append(entries, e)
+			entries.add(e)
 		}
 	}
-	return entries
-}
-
-// granted reports whether a grant covers p, whatever denies it.
-func granted(rules []rule, p string) bool {
-	return slices.ContainsFunc(rules, func(r rule) bool { return (r.class == grantRead || r.class == grantWrite) && mount.Within(p, r.path) })
+	return entries.entries
 }
 
 // combine joins the rules of one path.

@@ -24,13 +24,10 @@ type candidate struct {
 // it looks again, at what leads there.
 func (s *Session) look() {
 	clear(s.stuck)
-	for again := false; ; again = true {
-		before := len(s.stuck)
+	if s.walk(); len(s.stuck) > 0 {
 		s.walk()
-		if again || len(s.stuck) == before {
-			return
-		}
 	}
+	s.environment()
 }
 
 // walk checks each git directory, and then what their settings name in each

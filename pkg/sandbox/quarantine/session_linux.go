@@ -52,6 +52,8 @@ type Scope struct {
 	// Scans holds scans of Roots that were made at the start with
 	// [ScanOptions]. Those roots are not scanned again at the start.
 	Scans []*treescan.Tree
+	// Committed returns those of some files whose present content git has anyway. nil: none.
+	Committed func(paths []string) map[string]bool
 	// Before is the result of [Session.Scanned] for a session with the same
 	// scope. Only what has changed since then is listed again.
 	Before []*treescan.Tree
@@ -69,6 +71,9 @@ type Finding struct {
 	// Path.
 	Rest bool
 	Err  error // why it is still in effect; nil if it is not
+	// Why says what is wrong with it; "" stands for what git or an agent would use
+	// outside.
+	Why string
 	// Again says that it was already found when its run ended, and could not be
 	// moved then.
 	Again bool

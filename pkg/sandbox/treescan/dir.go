@@ -33,6 +33,9 @@ func (d *Dir) Sub(name string) *Dir {
 	return &Dir{above: d, jump: jump, name: name, depth: d.depth + 1}
 }
 
+// Above returns the directory that d lies in, or nil for a root.
+func (d *Dir) Above() *Dir { return d.above }
+
 // Depth returns how many directories lead from the root to d.
 func (d *Dir) Depth() int { return int(d.depth) }
 

@@ -12,10 +12,13 @@ import (
 
 // Options are the parameters that do not belong to a single mount.
 type Options struct {
-	ProcFiles    []File // of a BareProc
-	OpenFiles    uint64 // the limit on descriptors, RLIMIT_NOFILE
-	Declared     []int  // the descriptors that the command is to have
-	ScratchBytes int64  // size of the root's tmpfs, with all private directories; 0 is the kernel's default, half of the memory
+	ProcFiles []File // of a BareProc
+	OpenFiles uint64 // the limit on descriptors, RLIMIT_NOFILE
+	Declared  []int  // the descriptors that the command is to have
+	// Needed reports whether the descriptor of a mount is still needed when the
+	// root is complete. nil stands for all of them.
+	Needed       func(*Mount) bool
+	ScratchBytes int64 // size of the root's tmpfs, with all private directories; 0 is the kernel's default, half of the memory
 }
 
 // Built holds the calls, and the slots of the mounts' descriptors while the
@@ -41,7 +44,9 @@ const (
 type builder struct {
 	mounts []Mount
 	slots  *steps.Slots
-	made   map[string]bool // paths that exist on the root's tmpfs
+	made   map[string]bool   // paths that exist on the root's tmpfs
+	placed map[string]*Mount // those in place, without symbolic links
+	few    *few              // nil if the descriptors stay open
 	root   steps.Slot
 	// closing are the targets that become read-only when all mounts are in
 	// place.
@@ -70,11 +75,12 @@ type builder struct {
 // step makes them so. The steps change the umask and the working directory. The
 // descriptors in [Built.Trees] are close-on-exec and stay open.
 func Steps(list []steps.Step, mounts []Mount, opts Options, slots *steps.Slots) Built {
-	b := &builder{mounts: mounts, slots: slots, made: map[string]bool{"/": true}, root: slots.New(), procFiles: opts.ProcFiles}
+	b := &builder{mounts: mounts, slots: slots, made: map[string]bool{"/": true}, placed: make(map[string]*Mount, len(mounts)), root: slots.New(), procFiles: opts.ProcFiles}
 	b.Trees, b.Umask = make(map[string]steps.Slot, len(mounts)), slots.New()
 	b.Built.Steps = slices.Grow(list, 4*len(mounts)+48)
 	b.lowerFD, b.upperFD, b.workFD = overlayFDs(opts.OpenFiles, opts.Declared)
 	b.add(into(step("umask", unix.SYS_UMASK, "", steps.Int(0)), b.Umask))
+	b.thrift(opts)
 	for i := range mounts {
 		b.open(&mounts[i])
 	}
@@ -85,7 +91,7 @@ func Steps(list []steps.Step, mounts []Mount, opts Options, slots *steps.Slots) 
 		}
 	}
 	for i := range mounts {
-		b.place(&mounts[i], mounts[:i])
+		b.place(&mounts[i])
 	}
 	b.enter()
 	return b.Built
@@ -99,9 +105,13 @@ func (b *builder) add(list ...steps.Step) { b.Steps = append(b.Steps, list...) }
 func (b *builder) open(m *Mount) {
 	switch {
 	case m.Kind == Bind, m.Kind == Mask && m.Source != "":
+		if b.few.inside(m) {
+			return
+		}
 		fd, tree := b.slots.New(), b.slots.New()
 		b.add(into(openat2(atCwd(), m.Source, m.Source, !m.File), fd), into(cloneTree(fd, m.Source), tree), setAttr(tree, attributes(m), m.Source))
 		b.Trees[m.Target] = tree
+		b.shut(m, fd)
 	}
 }
 
@@ -139,13 +149,20 @@ func (b *builder) newRoot(opts Options) {
 	b.Trees["/"] = b.root
 }
 
-// place makes the mount point of one mount, and the mount. before are those
-// already in place, one of which may be the tree in which the target lies.
-func (b *builder) place(m *Mount, before []Mount) {
-	over := Covering(before, m.Target)
+// place makes the mount point of one mount, and the mount. One of those already
+// in place may be the tree in which the target lies.
+func (b *builder) place(m *Mount) {
+	over := over(b.placed, m.Target)
+	if m.Kind != Symlink {
+		b.placed[m.Target] = m
+	}
 	inTmpfs := over == nil || over.Kind == Private || over.Kind == MaskOpen
 	if inTmpfs {
 		b.mountPoint(m)
+	}
+	if b.few.inside(m) {
+		b.hold(m)
+		return
 	}
 	switch m.Kind {
 	case Symlink:
@@ -194,10 +211,13 @@ func (b *builder) attach(m *Mount, inTmpfs bool) {
 	tree := b.Trees[m.Target]
 	if inTmpfs {
 		b.add(attach(tree, m.Target, m.Target))
+		b.unneeded(m, tree)
 		return
 	}
 	at := b.slots.New()
 	b.add(into(openat2(atCwd(), inRoot(m.Target), m.Target, !m.File), at), attachAt(tree, at, m.Target))
+	b.shut(m, at)
+	b.unneeded(m, tree)
 }
 
 // mountPoint creates the target and the directories above it on the root's
