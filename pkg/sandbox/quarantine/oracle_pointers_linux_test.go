@@ -77,7 +77,6 @@ git status; git diff; echo "$$ $D" >> f; echo "$$" > v.z; git add f v.z; git dif
 // pointedTrial plants, and returns what ran.
 func (w *world) pointedTrial(r *rand.Rand, count int, defend bool) (fired string, found []Finding, scripts []string) {
 	w.renew()
-	_ = os.Remove(filepath.Join(w.base, "out/fired"))
 	s := Begin(w.t.Context(), w.Scope)
 	defer s.Close()
 	tops := []string{".", "wt", "sub", "n", "sep", "node_modules/wt", "b.git"}
@@ -90,6 +89,7 @@ func (w *world) pointedTrial(r *rand.Rand, count int, defend bool) (fired string
 	if defend {
 		found = s.Finish(w.t.Context())
 	}
+	_ = os.Remove(filepath.Join(w.base, "out/fired")) // what was honest ran hooks inside
 	for _, top := range tops {
 		_, _ = w.command("D='" + top + "'; cd \"$D\" 2>/dev/null || exit 0\n" + pointedUse).CombinedOutput()
 	}
