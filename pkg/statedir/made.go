@@ -57,7 +57,44 @@ func makeNoted(getenv func(string) string, in *os.Root, name string) error {
 	if info, err := root.Stat("."); fault == nil && err == nil {
 		_ = note(notes, info)
 	}
-	return root.WriteFile(".gitignore", []byte("*\n"), 0o600)
+	if err := Give(in, root, "."); err != nil {
+		return err
+	}
+	if err := root.WriteFile(".gitignore", []byte("*\n"), 0o600); err != nil {
+		return err
+	}
+	return Give(in, root, ".gitignore")
+}
+
+// Give gives what root has just made in a directory of somebody else to that user, who could not
+// use it otherwise: name in made, which lies in the directory in. For any other caller, and for
+// what is not root's, it does nothing.
+func Give(in, made *os.Root, name string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	above, err := in.Stat(".")
+	if err != nil {
+		return err
+	}
+	owner, ok := above.Sys().(*syscall.Stat_t)
+	if !ok || owner.Uid == 0 {
+		return nil
+	}
+	f, err := made.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	its, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || its.Uid != 0 || !info.IsDir() && its.Nlink > 1 {
+		return nil
+	}
+	return f.Chown(int(owner.Uid), int(owner.Gid))
 }
 
 // JustMade reports whether [MakeDir] created a directory within the last minute.

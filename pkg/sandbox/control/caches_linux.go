@@ -19,6 +19,7 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/plan"
 	"ethos/pkg/sandbox/seal"
+	"ethos/pkg/statedir"
 )
 
 // caches gives the command the host's package caches copy-on-write: an overlay whose upper
@@ -137,6 +138,11 @@ func takeSlot(p *plan.Plan, dir string) (string, *os.File, error) {
 		name := filepath.Join(rel, strconv.Itoa(n))
 		if err := root.MkdirAll(name, 0o700); err != nil {
 			return "", nil, err
+		}
+		if p.Owner != nil { // whose caches lie beside root's
+			if err := statedir.Give(root, root, cacheName); err != nil {
+				return "", nil, err
+			}
 		}
 		lock, err := root.Open(name)
 		if err != nil {

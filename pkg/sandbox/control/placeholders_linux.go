@@ -17,6 +17,7 @@ import (
 	"ethos/pkg/sandbox/kernel/mount"
 	"ethos/pkg/sandbox/kernel/steps"
 	"ethos/pkg/sandbox/plan"
+	"ethos/pkg/statedir"
 )
 
 // placeholders stand for the paths that the command must not be able to create; see
@@ -99,6 +100,9 @@ func (g *placeholders) open() error {
 		return err
 	}
 	if g.pool, err = openPool(root); err != nil {
+		return err
+	}
+	if err := errors.Join(statedir.Give(root, root, plan.JournalName), statedir.Give(root, root, poolName)); err != nil {
 		return err
 	}
 	return unix.Flock(int(g.journal.Fd()), unix.LOCK_SH)

@@ -94,7 +94,7 @@ func (i *placeholder) keep(pool *os.File, at int, name string) (moved, kept bool
 		return false, false
 	}
 	defer unix.Close(fd)
-	if !i.meansNothing(fd) || unix.Renameat2(at, name, int(pool.Fd()), i.entry, unix.RENAME_NOREPLACE) != nil {
+	if !sameOwner(fd, int(pool.Fd())) || !i.meansNothing(fd) || unix.Renameat2(at, name, int(pool.Fd()), i.entry, unix.RENAME_NOREPLACE) != nil {
 		return false, false
 	}
 	var there, opened unix.Stat_t
@@ -104,6 +104,13 @@ func (i *placeholder) keep(pool *os.File, at int, name string) (moved, kept bool
 	}
 	unix.Renameat2(int(pool.Fd()), i.entry, at, name, unix.RENAME_NOREPLACE)
 	return true, false
+}
+
+// sameOwner reports whether two open files belong to one user. What root has made in a work
+// space of somebody else, its owner could not use.
+func sameOwner(a, b int) bool {
+	var x, y unix.Stat_t
+	return unix.Fstat(a, &x) == nil && unix.Fstat(b, &y) == nil && x.Uid == y.Uid
 }
 
 // meansNothing reports whether an open file or directory is as a run creates it: empty, or

@@ -194,6 +194,9 @@ func (b *builder) cacheGroup(entries []Entry) string {
 		group = SharedCaches
 	}
 	has := b.beyondProfile()
+	if b.owner != nil { // the owner's commands have caches of their own
+		has = append(has, "uid=0")
+	}
 	if len(has) == 0 {
 		return group
 	}

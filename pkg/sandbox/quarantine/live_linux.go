@@ -44,6 +44,7 @@ func (s *Session) learn(seen map[string]bool) {
 	for {
 		clear(s.known)
 		clear(s.heads)
+		s.noteKept()
 		s.look()
 		more := live(s.scope.Journals, s.scope, seen)
 		if len(more) == 0 {

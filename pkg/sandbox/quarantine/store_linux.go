@@ -273,12 +273,17 @@ func (st *store) take(t *tree, dir int, name, path string) (string, error) {
 }
 
 // enter creates a directory if necessary, and opens it. It does not follow a
-// symbolic link.
+// symbolic link. What root makes in a directory of somebody else is that user's.
 func enter(at int, name string) (int, error) {
-	if err := unix.Mkdirat(at, name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return -1, err
+	made := unix.Mkdirat(at, name, 0o700)
+	if made != nil && !errors.Is(made, fs.ErrExist) {
+		return -1, made
 	}
-	return openBeneath(at, name, unix.O_PATH|unix.O_DIRECTORY)
+	fd, err := openBeneath(at, name, unix.O_PATH|unix.O_DIRECTORY)
+	if made == nil && err == nil {
+		give(at, fd)
+	}
+	return fd, err
 }
 
 // shorten leaves room for a suffix in a name: NAME_MAX of limits.h.
@@ -306,67 +311,4 @@ func (s *Session) storeOf(t *tree) *store {
 	st.fd, st.path, st.err = s.makeStore(t)
 	s.store[t] = st
 	return st
-}
-
-// makeStore creates Kept/quarantine/TIME-PID. It renames whatever stands in the
-// way and is not the caller's own directory: the command made it.
-func (s *Session) makeStore(t *tree) (int, string, error) {
-	if in, err := os.OpenRoot("/proc/self/fd/" + strconv.Itoa(t.fd)); err == nil && s.scope.Make != nil {
-		_ = s.scope.Make(in, s.scope.Kept) // what is there and is not ours is renamed next
-		in.Close()
-	}
-	kept, err := ownDirectory(t.fd, s.scope.Kept)
-	if err != nil {
-		return -1, "", err
-	}
-	defer unix.Close(kept)
-	ignore(kept)
-	all, err := ownDirectory(kept, protected.AsideFolder)
-	if err != nil {
-		return -1, "", err
-	}
-	defer unix.Close(all)
-	name := s.started.Format("20060102T150405Z") + "-" + strconv.Itoa(os.Getpid())
-	err = unix.Mkdirat(all, name, 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		name += "-" + randomName()
-		err = unix.Mkdirat(all, name, 0o700)
-	}
-	if err != nil {
-		return -1, "", err
-	}
-	fd, err := openBeneath(all, name, unix.O_PATH|unix.O_DIRECTORY)
-	return fd, join(join(join(t.path, s.scope.Kept), protected.AsideFolder), name), err
-}
-
-// ownDirectory opens a directory that the caller owns, and creates it if
-// necessary.
-func ownDirectory(at int, name string) (int, error) {
-	for range 2 {
-		fd, err := enter(at, name)
-		var st unix.Stat_t
-		if err == nil {
-			if err = unix.Fstat(fd, &st); err == nil && int(st.Uid) == os.Geteuid() {
-				return fd, nil
-			}
-			unix.Close(fd)
-		}
-		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EACCES) {
-			return -1, err
-		}
-		if err := unix.Renameat2(at, name, at, name+"."+randomName(), unix.RENAME_NOREPLACE); err != nil {
-			return -1, err
-		}
-	}
-	return -1, fs.ErrExist
-}
-
-// ignore makes git ignore the store.
-func ignore(dir int) {
-	fd, err := unix.Openat(dir, ".gitignore", unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o644)
-	if err != nil {
-		return
-	}
-	_, _ = unix.Write(fd, []byte("*\n"))
-	unix.Close(fd)
 }
