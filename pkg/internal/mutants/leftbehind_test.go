@@ -28,7 +28,7 @@ const (
 // leftBehind lists the defences against what a command leaves behind.
 var leftBehind = []Mutant{
 	{Name: "left: names that git does not make", Edits: []Edit{{gitDirs, "g.odd(path, kindOf(typ)+\" that git does not make\")", "_ = kindOf(typ)"}}, Tests: judged},
-	{Name: "left: links in a git directory", Edits: []Edit{{gitDirs, `same := g.allowed("link", path, to)`, `same := g.allowed("link", path, to) || true`}}, Tests: judged},
+	{Name: "left: links in a git directory", Edits: []Edit{{gitDirs, `if !same || !g.allowed("link to", path, end.path) ||`, `if same && !same ||`}}, Tests: judged},
 	{Name: "left: set-group-ID files", Edits: []Edit{{gitDirs, `st.Mode&(unix.S_ISUID|unix.S_ISGID) != 0`, `st.Mode&unix.S_ISUID != 0`}}, Tests: judged},
 	{Name: "left: modes of index entries", Edits: []Edit{{"pkg/sandbox/quarantine/index.go", `return fmt.Errorf("%q has the mode %o", name, mode)`, ``}}, Tests: judged},
 	{Name: "left: exec lines", Edits: []Edit{{"pkg/sandbox/quarantine/state.go", `(comment || slices.Contains(todoWords, word)) || keep(bare)`, `(comment || word != "") || keep(bare)`}}, Tests: judged},
