@@ -76,7 +76,7 @@ func TestStoreOfSomebodyElse(t *testing.T) {
 			if _, err := os.Lstat(kept + "/mark"); c.has >= 0 && err != nil {
 				t.Errorf("the store was displaced: %v", err)
 			}
-			err := filepath.WalkDir(kept, func(path string, d os.DirEntry, err error) error {
+			err := filepath.WalkDir(kept, func(path string, d os.DirEntry, _ error) error {
 				info, err := os.Lstat(path)
 				if err == nil && d.IsDir() && int(info.Sys().(*syscall.Stat_t).Uid) != c.wants {
 					t.Errorf("%s does not belong to %d", path, c.wants)
