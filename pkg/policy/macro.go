@@ -41,7 +41,7 @@ func (f *file) readMacro(n *yaml.Node) {
 			var parameter string
 			f.word(&parameter, "a parameter")(n)
 			if slices.Contains(m.parameters, parameter) {
-				f.fault(n, "parameter %q stands twice in macro %q", parameter, m.name)
+				f.fault(n, "parameter %q occurs twice in macro %q", parameter, m.name)
 			}
 			m.parameters = append(m.parameters, parameter)
 		})},

@@ -89,7 +89,7 @@ func TestMacroFaults(t *testing.T) {
 		{"a reserved word", strings.Replace(one, "name: m", "name: in", 1), "true", `"in" has a meaning already`},
 		{"a literal", strings.Replace(one, "[p]", "['true']", 1), "m(1)", `a parameter: "true" has a meaning already`},
 		{"not a name", strings.Replace(one, "name: m", "name: a-b", 1), "true", `a macro's name is of letters, digits and "_", not "a-b"`},
-		{"a parameter twice", strings.Replace(one, "[p]", "[p, p]", 1), "m(1, 2)", `parameter "p" stands twice in macro "m"`},
+		{"a parameter twice", strings.Replace(one, "[p]", "[p, p]", 1), "m(1, 2)", `parameter "p" occurs twice in macro "m"`},
 		{"no expression", "version: 1\nmacros: [{name: m}]\npolicies:\n", "m()", `a macro has no "expression"`},
 		{"a bomb", bomb + "policies:\n", "m5()", "this is longer than 16384 bytes when its macros are expanded"},
 	} {

@@ -93,7 +93,7 @@ func TestBadLinePath(t *testing.T) {
 		{`"assignments":[]`, `"assignments":[{"name":"A","value":null,"x":1}]`, `facts.shell.commands[0].assignments[0]: no field "x"`},
 		{`"certain":true`, `"certain":[]`, "facts.shell.writes[0].certain: want true or false, found an array"},
 		{`"path":"a",`, ``, "facts.shell.writes[0]: missing: path"},
-		{`"network":{`, `"network":{"mode":"","mode":"",`, `key "mode" stands twice`},
+		{`"network":{`, `"network":{"mode":"","mode":"",`, `key "mode" occurs twice`},
 	} {
 		changed := strings.Replace(line, c.old, c.changed, 1)
 		if _, err := ParseLine([]byte(changed)); err == nil || !strings.Contains(err.Error(), c.path) {
