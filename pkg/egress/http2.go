@@ -75,11 +75,12 @@ func (o *opened) greeting(client *tls.ClientHelloInfo) (*tls.Config, error) {
 		wait = 0
 	}
 	if leave, ok := o.gateway.http2.take(client.Context(), wait); ok {
-		o.leaveHTTP2 = leave
+		o.http2.keep(leave, nil)
 		c.NextProtos = []string{http2Name, http1}
 	} else if wait > 0 {
-		o.turnedAway = refuse(Busy, fmt.Errorf("%d connections of HTTP/2 are open, and the client offers no HTTP/1", maxHTTP2))
-		return nil, o.turnedAway
+		err := refuse(Busy, fmt.Errorf("%d connections of HTTP/2 are open, and the client offers no HTTP/1", maxHTTP2))
+		o.http2.keep(func() {}, err)
+		return nil, err
 	}
 	return c, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -39,6 +40,34 @@ func (p places) take(ctx context.Context, limit time.Duration) (leave func(), ok
 	case <-ctx.Done():
 		return nil, false
 	}
+}
+
+// claim is a place that a handshake takes, which may outlast its connection for
+// a moment if the gateway is stopped.
+type claim struct {
+	mu    sync.Mutex
+	leave func() // nil without a place
+	err   error
+	over  bool
+}
+
+func (c *claim) keep(leave func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		leave()
+		return
+	}
+	c.leave, c.err = leave, err
+}
+
+func (c *claim) end() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over = true; c.leave != nil {
+		c.leave()
+	}
+	return c.err
 }
 
 // admit takes a place for a connection whose requests net/http reads, until the

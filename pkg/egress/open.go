@@ -30,8 +30,7 @@ type opened struct {
 	dialling sync.RWMutex          // each further connection has it for reading
 	failure  atomic.Pointer[error] // the last server error
 
-	leaveHTTP2 func()
-	turnedAway error // no place for HTTP/2
+	http2 claim
 }
 
 // open serves a client of an intercepted host. Each refused request has an event
@@ -59,7 +58,7 @@ func (a *attempt) open(ctx context.Context, client *inbound, server relay.Conn) 
 		a.carry(ctx, client, server)
 		return
 	}
-	o := &opened{attempt: a, secure: first.TLS, leaveHTTP2: func() {}}
+	o := &opened{attempt: a, secure: first.TLS}
 	o.server.Store(&server)
 	serving, stopServing := context.WithCancelCause(ctx)
 	o.proxy = &httputil.ReverseProxy{
@@ -78,10 +77,10 @@ func (a *attempt) open(ctx context.Context, client *inbound, server relay.Conn) 
 	o.serving.Lock() // requests over HTTP/2 may outlive the connection for a moment
 	stopServing(errGone)
 	o.dialling.Lock()
-	o.leaveHTTP2()
+	turnedAway := o.http2.end()
 	a.event.Sent, a.event.Received = counter.received.Load(), counter.sent.Load()
-	if o.turnedAway != nil {
-		a.refuse(o.turnedAway)
+	if turnedAway != nil {
+		a.refuse(turnedAway)
 	}
 	if failure := o.failure.Load(); failure != nil {
 		a.event.Reason, a.event.Detail = Interrupted, (*failure).Error()
