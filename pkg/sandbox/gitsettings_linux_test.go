@@ -100,9 +100,9 @@ func TestGitSettingsNotTaken(t *testing.T) {
 	twice(t, func(t *testing.T) {
 		for name, c := range map[string]struct{ script, says string }{
 			"locked":   {"git remote add up ./up; : > .git/config.lock", "a process writes"},
-			"a link":   {"c=$(readlink .git/config); rm $c; ln -s /etc/passwd $c", "not taken over"},
-			"a fifo":   {"c=$(readlink .git/config); rm $c; mkfifo $c", "not taken over"},
-			"too much": {"head -c 2000000 /dev/zero | tr '\\0' '\\n' >> .git/config", "not taken over"},
+			"a link":   {"c=$(readlink .git/config); rm $c; ln -s /etc/passwd $c", "not copied to your configuration"},
+			"a fifo":   {"c=$(readlink .git/config); rm $c; mkfifo $c", "not copied to your configuration"},
+			"too much": {"head -c 2000000 /dev/zero | tr '\\0' '\\n' >> .git/config", "not copied to your configuration"},
 			"garbage":  {"echo '[core' >> .git/config", "cannot be read"},
 		} {
 			t.Run(name, func(t *testing.T) {
