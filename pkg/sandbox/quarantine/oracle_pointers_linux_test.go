@@ -112,7 +112,7 @@ grep -q .githooks/pre-commit "$OUT/good"; test "$(cat honest/tree/.githooks/pre-
 // ETHOS_TEST_PLANTS says how many there are.
 func TestPointerOracle(t *testing.T) {
 	shorttest.Long(t)
-	count := 8
+	count := 4
 	if n, err := strconv.Atoi(os.Getenv("ETHOS_TEST_PLANTS")); err == nil {
 		count = max(n/perTrial, 1)
 	} else if testing.Short() {
