@@ -9,20 +9,24 @@ var (
 			"TestRecover|TestRecoverLeavesTheLiving|TestRecoverAnotherRoot|TestRecoverWhatTheCommandCouldNotWrite|TestRunsTogether|TestReftable|TestIndexModes|TestStoreLeadsNowhere|TestKeptIsHarmless|TestWorkTreeOfAnother|TestBesideAMount)$"},
 		{Package: "./pkg/internal/escapes", Run: "^TestEscapes$/^(root|user)$/^(git-|nested-)"},
 	}
-	led        = []Tests{{Package: "./pkg/sandbox/quarantine", Run: "^(TestIntoOwn|TestWorkTreesOfOthers|TestHooksOfHooks|TestStuckTarget|TestKeptStaysHarmless)$"}}
-	afterwards = []Tests{{Package: "./pkg/internal/boundary", Run: "^(TestDisk|TestKilled|TestTwoRuns)$"}}
-	ownDir     = []Tests{{Package: "./pkg/sandbox", Run: "^(TestHostileOwn|TestPlaceholders|TestPlaceholdersStale|TestPlaceholdersLeaveTheOwners|TestPoolInUse|TestPoolSpoiled)$"}}
-	ownNames   = []Tests{{Package: "./pkg/internal/escapes", Run: "^TestEscapes$/^(root|user)$/^ethos-dir"}}
+	led          = []Tests{{Package: "./pkg/sandbox/quarantine", Run: "^(TestIntoOwn|TestWorkTreesOfOthers|TestHooksOfHooks|TestStuckTarget|TestKeptStaysHarmless)$"}}
+	envFiles     = []Tests{{Package: "./pkg/sandbox/quarantine", Run: "^(TestEnvironmentFiles|TestLinksNamedLikeEnvironmentFiles)$"}}
+	placeOfStore = []Tests{{Package: "./pkg/sandbox/quarantine", Run: "^(TestInThePlaceOfTheStore|TestStoreOfSomebodyElse)$"}}
+	afterwards   = []Tests{{Package: "./pkg/internal/boundary", Run: "^(TestDisk|TestKilled|TestTwoRuns)$"}}
+	ownDir       = []Tests{{Package: "./pkg/sandbox", Run: "^(TestHostileOwn|TestPlaceholders|TestPlaceholdersStale|TestPlaceholdersLeaveTheOwners|TestPoolInUse|TestPoolSpoiled)$"}}
+	ownNames     = []Tests{{Package: "./pkg/internal/escapes", Run: "^TestEscapes$/^(root|user)$/^ethos-dir"}}
 )
 
 const (
-	gitDirs  = "pkg/sandbox/quarantine/gitdir_linux.go"
-	stores   = "pkg/sandbox/quarantine/store_linux.go"
-	beneath  = "pkg/sandbox/quarantine/beneath_linux.go"
-	sessions = "pkg/sandbox/quarantine/session_linux.go"
-	journals = "pkg/sandbox/quarantine/journal_linux.go"
-	pointers = "pkg/sandbox/quarantine/pointers_linux.go"
-	follows  = "pkg/sandbox/quarantine/follow_linux.go"
+	gitDirs     = "pkg/sandbox/quarantine/gitdir_linux.go"
+	stores      = "pkg/sandbox/quarantine/store_linux.go"
+	beneath     = "pkg/sandbox/quarantine/beneath_linux.go"
+	sessions    = "pkg/sandbox/quarantine/session_linux.go"
+	journals    = "pkg/sandbox/quarantine/journal_linux.go"
+	pointers    = "pkg/sandbox/quarantine/pointers_linux.go"
+	follows     = "pkg/sandbox/quarantine/follow_linux.go"
+	environment = "pkg/sandbox/quarantine/environment_linux.go"
+	kept        = "pkg/sandbox/quarantine/kept_linux.go"
 )
 
 // leftBehind lists the defences against what a command leaves behind.
@@ -47,6 +51,11 @@ var leftBehind = []Mutant{
 	{Name: "left: the depth of what is kept", Edits: []Edit{{"pkg/sandbox/quarantine/disarm_linux.go", `if depth > maxDisarm && d.up(dir, name, path) {`, `if depth > maxDisarm {`}}, Tests: led},
 	{Name: "left: named by git's configuration below a root", Edits: []Edit{{"pkg/sandbox/plan/nested.go", `n.configured(s.at.Path())`, `_ = n`}}, Tests: []Tests{{Package: "./pkg/internal/escapes", Run: "^TestEscapes$/^(root|user)$/^git-(linked|submodule)-hooks$"}}},
 	{Name: "left: beside another run", Edits: []Edit{{sessions, "!s.doubtful(id, parts[1])", "true"}}, Tests: judged},
+	{Name: "left: environment files beyond a number", Edits: []Edit{{environment, "if len(left) == 0 || len(beyond(known, left)) == 0 {", "if true {"}}, Tests: envFiles},
+	{Name: "left: links with the name of an environment file", Edits: []Edit{{environment, "f.Link && file.leadsAstray()", "false"}}, Tests: envFiles},
+	{Name: "left: what was in the place of the store stays", Edits: []Edit{{kept, "at == t.fd && s.hadKept(t)", "false"}}, Tests: placeOfStore},
+	{Name: "left: what the command put in the place of the store", Edits: []Edit{{kept, "if was == \"\" {", "if true {"}}, Tests: placeOfStore},
+	{Name: "left: the owner has what root makes", Edits: []Edit{{kept, "st.Uid != 0 || above.Uid == 0 {", "true {"}}, Tests: placeOfStore},
 	{Name: "recover: at all", Edits: []Edit{{journals, `found = append(found, j.judge(ctx, scope)...)`, `j.close(nil)`}}, Tests: judged},
 	{Name: "recover: runs that are under way are left", Edits: []Edit{{journals, `if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil ||`, `if`}}, Tests: judged},
 	{Name: "recover: another directory in the place of a root", Edits: []Edit{{journals, `if t.stamp(path)[0] != ino {`, `if false {`}}, Tests: judged},
