@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"ethos/pkg/internal/probetest"
 	"ethos/pkg/internal/released"
 	"ethos/pkg/shorttest"
 )
@@ -75,6 +76,7 @@ func newSession(t *testing.T) *session {
 		t.Fatal(err)
 	}
 	s := &session{t: t, dir: t.TempDir()}
+	probetest.Removable(t, s.dir)
 	// Not /dev/null for git's settings: git config --global would put a file in its place.
 	s.env = append(environ(), "XDG_STATE_HOME="+t.TempDir(), "PATH="+dir+":"+os.Getenv("PATH"), "GIT_CONFIG_GLOBAL="+filepath.Join(t.TempDir(), "gitconfig"), "GIT_CONFIG_NOSYSTEM=1")
 	s.shell("git init -q -b main && git config user.name t && git config user.email t@example.invalid").mustSucceed(t)

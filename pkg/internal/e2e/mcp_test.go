@@ -31,6 +31,7 @@ func connectMCP(t *testing.T) *mcpClient {
 	if err != nil {
 		t.Fatal(err)
 	}
+	probetest.Removable(t, base)
 	c := &mcpClient{work: base + "/work", env: append(os.Environ(), "HOME="+base+"/home", "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=", "PATH="+bin+":"+os.Getenv("PATH"))}
 	for _, dir := range []string{c.work, base + "/home"} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
