@@ -129,7 +129,11 @@ func TestKeptStaysHarmless(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorkspace(t)
-			w.finds(w.after(`git init -q .; mkdir .git/evil; cd .git/evil; `+script), ".git/evil")
+			wants := []string{".git/evil"}
+			if name == "deep and closed" && os.Geteuid() != 0 { // it is opened for the search
+				wants = append(wants, ".git/evil"+strings.Repeat("/d", 129))
+			}
+			w.finds(w.after(`git init -q .; mkdir .git/evil; cd .git/evil; `+script), wants...)
 			w.sh(use)
 		})
 	}
