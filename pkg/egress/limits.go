@@ -16,7 +16,7 @@ const (
 	maxServed   = 512 // connections whose requests net/http reads
 	maxHTTP2    = 32  // those of them that speak HTTP/2
 	maxRequests = 512 // requests under way at opened hosts
-	maxHellos   = 512 // ClientHellos longer than shortHello
+	maxHellos   = 512 // first messages, of TLS or at port 80, longer than shortHello
 	shortHello  = 4 << 10
 	maxFields   = 256 // of a request or an answer: a short one takes far more memory than it has bytes
 )

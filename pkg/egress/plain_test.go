@@ -1,7 +1,6 @@
 package egress
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -11,7 +10,7 @@ import (
 )
 
 // TestPlainHost: the first plain request at port 80 reaches the server only if
-// it is for the host that was judged. Other protocols and ports, and addresses,
+// it is for the host that was checked. Other protocols and ports, and addresses,
 // have no such check.
 func TestPlainHost(t *testing.T) {
 	const get = "GET / HTTP/1.1\r\n"
@@ -31,7 +30,10 @@ func TestPlainHost(t *testing.T) {
 		{"localhost:80", get + "Host: evil.test\r\n\r\n", true},
 		{"example.com:80", get + "X: " + strings.Repeat("x", 20<<10) + "\r\nHost: example.com\r\n\r\n", true},
 		{"example.com:80", get + "Host: evil.test\r\n\r\n", false},
+		{"example.com:80", get + "X: " + strings.Repeat("x", 20<<10) + "\r\nHost: evil.test\r\n\r\n", false},
 		{"example.com:80", get + "Host: evil.test\r\n", false}, // and no more
+		{"example.com:80", get + "Host: evil.test", false},
+		{"example.com:80", get + "Host: example.com", true},
 		{"example.com:80", get + "Host: example.com\r\nHost: evil.test\r\n\r\n", false},
 		{"example.com:80", get + "Host:\r\n evil.test\r\n\r\n", false},
 		{"example.com:80", get + "host : evil.test\n\n", false},
@@ -58,17 +60,31 @@ func TestPlainHost(t *testing.T) {
 	}
 }
 
-// TestPlainHostSlow: a client of port 80 that says little and waits is passed on
-// in the end.
-func TestPlainHostSlow(t *testing.T) {
-	w := newWorld(t, rules(t, []string{"example.com:80"}, nil), func(c *Config) {
-		c.Dialer, c.HeadTimeout = &dials{to: loop(server(t, echo))}, 100*time.Millisecond
-	})
-	w.book.any = "93.184.216.34"
-	conn, _ := w.connect("example.com:80")
-	_, _ = fmt.Fprint(conn, "HELLO ")
-	time.Sleep(300 * time.Millisecond)
-	if got, err := say(t, conn, "you"); got != "hello HELLO you" || err != nil {
-		t.Errorf("%q, %v", got, err)
+// TestPlainHostLater: a head that does not end in time, or is too long, is
+// refused, because its Host field could follow. Other protocols pass.
+func TestPlainHostLater(t *testing.T) {
+	for _, c := range []struct {
+		text, later string
+		want        rule.Reason
+	}{
+		{"HELLO\r\n", "you", ""},
+		{"\x00\x01", "you", ""},
+		{"GET / HTTP/1.1\r\n", "Host: evil.test\r\n\r\n", BadRequest},
+		{"GET ", "/ HTTP/1.1\r\nHost: evil.test\r\n\r\n", BadRequest},
+		{"GET / HTTP/1.1\r\n" + strings.Repeat("X: x\r\n", 10<<10), "Host: evil.test\r\n\r\n", BadRequest},
+	} {
+		w := newWorld(t, rules(t, []string{"example.com:80"}, nil), func(c *Config) {
+			c.Dialer, c.HeadTimeout = &dials{to: loop(server(t, echo))}, 100*time.Millisecond
+		})
+		w.book.any = "93.184.216.34"
+		conn, _ := w.connect("example.com:80")
+		_, _ = io.WriteString(conn, c.text)
+		time.Sleep(300 * time.Millisecond)
+		if got, _ := say(t, conn, c.later); (got == "hello "+c.text+c.later) != (c.want == "") || c.want != "" && got != "" {
+			t.Errorf("%.30q: %.60q", c.text, got)
+		}
+		if e := w.ledger.wait(t, 1)[0]; e.Reason != c.want {
+			t.Errorf("%.30q: %+v", c.text, e)
+		}
 	}
 }

@@ -240,7 +240,7 @@ func (t *timely) Read(p []byte) (int, error) {
 			return 0, t.ctx.Err()
 		}
 		if !ok {
-			return 0, refuse(Busy, fmt.Errorf("%d long ClientHellos are being read", maxHellos))
+			return 0, refuse(Busy, fmt.Errorf("%d long first messages are being read", maxHellos))
 		}
 		t.longHello = true
 		t.leaveHello = func() { leave(); t.longHello, t.leaveHello = false, func() {} }
