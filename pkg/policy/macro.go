@@ -15,7 +15,8 @@ import (
 // Limits for the text and the tree of an expression, because a policy file is untrusted input.
 const (
 	maxExpression = 16 << 10 // bytes, after its macros are expanded
-	maxDepth      = 64       // nesting of the tree
+	maxDepth      = 64       // nesting of the tree, and of calls of macros
+	maxFaults     = 100      // of a file, after which no macro is expanded
 )
 
 // macro is a named expression of a policy file. A call of it, NAME(ARGUMENT, …), stands for the text
@@ -112,19 +113,28 @@ func next(list []token, i int) int {
 
 // expandMacros expands the macros in the expressions of the file: its own, and those before them.
 func (f *file) expandMacros(before []*macro) {
-	macros := slices.Concat(before, f.macros)
-	for i, m := range f.macros {
-		if slices.ContainsFunc(macros[:len(before)+i], func(other *macro) bool { return other.name == m.name && m.name != "" }) {
+	if len(before)+len(f.macros) == 0 {
+		return
+	}
+	x := &expansion{file: f, macros: map[string]*macro{}, room: maxFile}
+	for _, m := range before {
+		x.macros[m.name] = m
+	}
+	for _, m := range f.macros {
+		if x.macros[m.name] != nil {
 			f.fault(m.at, "macro %q is already defined", m.name)
 		}
-		m.text = f.expand(m.text, macros[:len(before)+i], m.at)
+		m.text = x.whole(m.text, m.at)
+		if m.name != "" {
+			x.macros[m.name] = m
+		}
 	}
 	for _, w := range f.policies {
-		if w.When == "" || len(macros) == 0 {
+		if w.When == "" {
 			continue
 		}
 		faults := len(f.faults)
-		w.expanded = f.expand(f.tokens(w.given["when"], w.When), macros, w.given["when"])
+		w.expanded = x.whole(f.tokens(w.given["when"], w.When), w.given["when"])
 		var when strings.Builder
 		for _, t := range w.expanded {
 			when.WriteString(t.text)
@@ -144,21 +154,43 @@ func (f *file) unusedMacros() {
 	}
 }
 
-// expand expands the calls of macros in what stands at a node.
-func (f *file) expand(in []token, macros []*macro, n *yaml.Node) (out []token) {
+// expansion expands the macros of one file.
+type expansion struct {
+	*file
+	macros map[string]*macro // those that can be called
+	room   int               // for all expressions together, in bytes
+}
+
+// whole expands an expression, which stands at a node.
+func (x *expansion) whole(in []token, n *yaml.Node) (out []token) {
+	if x.room < 0 {
+		return nil // there is a fault
+	}
+	out = x.expand(in, n, 0)
+	for _, t := range out {
+		x.room -= len(t.text)
+	}
+	if x.room < 0 {
+		x.fault(n, "the expressions of the file are longer than %d bytes when their macros are expanded", maxFile)
+	}
+	return out
+}
+
+// expand expands the calls of macros in an expression, or in an argument of one.
+func (x *expansion) expand(in []token, n *yaml.Node, depth int) (out []token) {
 	size, member := 0, false // the token before is a dot
-	for i := 0; i < len(in); i++ {
+	for i := 0; i < len(in) && len(x.faults) < maxFaults; i++ {
 		more := in[i : i+1]
-		which := slices.IndexFunc(macros, func(m *macro) bool { return m.name == in[i].text })
-		if open := next(in, i+1); which >= 0 && !member && open < len(in) && in[open].text == "(" {
-			more, i = f.call(in, i, open, macros, which)
+		m := x.macros[in[i].text]
+		if open := next(in, i+1); m != nil && !member && open < len(in) && in[open].text == "(" {
+			more, i = x.call(m, in, i, open, depth)
 		}
 		for _, t := range more {
 			size += len(t.text)
 			member = t.text == "." || member && strings.TrimSpace(t.text) == ""
 		}
 		if size > maxExpression {
-			f.fault(n, "this is longer than %d bytes when its macros are expanded", maxExpression)
+			x.fault(n, "this is longer than %d bytes when its macros are expanded", maxExpression)
 			return nil
 		}
 		out = append(out, more...)
@@ -167,27 +199,30 @@ func (f *file) expand(in []token, macros []*macro, n *yaml.Node) (out []token) {
 }
 
 // call returns the text for a call of a macro, and the index of the last token of the call.
-func (f *file) call(in []token, begin, open int, macros []*macro, which int) (out []token, end int) {
-	m, at := macros[which], in[begin]
+func (x *expansion) call(m *macro, in []token, begin, open, depth int) (out []token, end int) {
+	at := in[begin]
 	m.called = true
 	args, end := arguments(in, open)
 	fault := func(format string, args ...any) {
 		line, column := at.doc.locate(at.in, at.at)
 		at.doc.faultAt(line, column, format, args...)
 	}
-	if end == len(in) {
+	switch {
+	case end == len(in):
 		fault("the call of macro %q does not end", m.name)
 		return nil, end
-	}
-	if len(args) != len(m.parameters) {
+	case len(args) != len(m.parameters):
 		fault("macro %s(%s) is called %s", m.name, strings.Join(m.parameters, ", "), counted(len(args)))
+		return nil, end
+	case depth == maxDepth:
+		fault("macros are called in more than %d arguments of each other", maxDepth)
 		return nil, end
 	}
 	for i := range args {
 		if name := captured(args[i], m.text); name != "" {
 			fault("macro %q has a variable %q of its own: choose another name for yours", m.name, name)
 		}
-		args[i] = f.expand(args[i], macros, at.in)
+		args[i] = x.expand(args[i], at.in, depth+1)
 	}
 	return append(append([]token{{"(", at.doc, at.in, at.at}}, m.with(args)...), token{")", at.doc, at.in, at.at}), end
 }
@@ -242,6 +277,12 @@ func trimmed(list []token) (out []token) {
 // captured returns a name in an argument that is also the variable of a comprehension in a text, as
 // in list.exists(NAME, …): there it would mean something else. It returns "" if there is none.
 func captured(arg, text []token) string {
+	names := map[string]bool{} // in the argument, other than fields and methods
+	member := false
+	for _, t := range arg {
+		names[t.text] = names[t.text] || !member && isWord(t.text)
+		member = t.text == "." || member && strings.TrimSpace(t.text) == ""
+	}
 	for i, t := range text {
 		open := next(text, i+1)
 		if t.text != "." || open == len(text) || !isWord(text[open].text) {
@@ -249,24 +290,12 @@ func captured(arg, text []token) string {
 		}
 		for at := next(text, open+1); at < len(text) && (text[at].text == "(" || text[at].text == ","); {
 			name := next(text, at+1)
-			if at = next(text, name+1); at < len(text) && text[at].text == "," && isWord(text[name].text) && mentions(arg, text[name].text) {
+			if at = next(text, name+1); at < len(text) && text[at].text == "," && names[text[name].text] {
 				return text[name].text
 			}
 		}
 	}
 	return ""
-}
-
-// mentions reports whether a name stands among tokens, other than as a field or a method.
-func mentions(list []token, name string) bool {
-	member := false
-	for _, t := range list {
-		if t.text == name && !member {
-			return true
-		}
-		member = t.text == "." || member && strings.TrimSpace(t.text) == ""
-	}
-	return false
 }
 
 // with returns the text of a macro with arguments in the places of the parameters.

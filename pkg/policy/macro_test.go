@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -73,6 +75,11 @@ func TestMacroFaults(t *testing.T) {
 		call := "m" + string(n[0]-1) + "()"
 		bomb += "  - {name: m" + n[:1] + ", expression: '" + strings.Repeat(call+" && ", 9) + call + "'}\n"
 	}
+	bombs := "version: 1\nmacros:\n  - {name: b, expression: '" + strings.Repeat("1 == 1 && ", 1600) + "true'}\n"
+	for i := range 100 {
+		bombs += fmt.Sprintf("  - {name: b%d, expression: b()}\n", i)
+	}
+	bombs += "policies:\n"
 	for _, c := range []struct{ name, before, when, want string }{
 		{"unused", one, "true", `mine.yml:3:12: macro "m" is not used`},
 		{"number of arguments", one, "true || m(1, 2)", `mine.yml:9:15: macro m(p) is called with 2 arguments`},
@@ -91,6 +98,8 @@ func TestMacroFaults(t *testing.T) {
 		{"not a name", strings.Replace(one, "name: m", "name: a-b", 1), "true", `a macro's name is of letters, digits and "_", not "a-b"`},
 		{"a parameter twice", strings.Replace(one, "[p]", "[p, p]", 1), "m(1, 2)", `parameter "p" occurs twice in macro "m"`},
 		{"no expression", "version: 1\nmacros: [{name: m}]\npolicies:\n", "m()", `a macro has no "expression"`},
+		{"many bombs", bombs, "true", "the expressions of the file are longer than 1048576 bytes when their macros are expanded"},
+		{"nested too deeply", one, strings.Repeat("m(", 66) + "1" + strings.Repeat(")", 66), "macros are called in more than 64 arguments of each other"},
 		{"a bomb", bomb + "policies:\n", "m5()", "this is longer than 16384 bytes when its macros are expanded"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -99,6 +108,16 @@ func TestMacroFaults(t *testing.T) {
 				t.Errorf("%q, %v\nwant %s", got, err, c.want)
 			}
 		})
+	}
+}
+
+// TestManyMacroFaults: a hostile file is not examined for ever.
+func TestManyMacroFaults(t *testing.T) {
+	const one = "version: 1\nmacros:\n  - {name: m, parameters: [p], expression: p == 1}\npolicies:\n"
+	_, err := expanded(t, one, strings.Repeat("m() || ", 2000)+"m(1)")
+	var faults Faults
+	if !errors.As(err, &faults) || len(faults) < maxFaults || len(faults) > maxFaults+1 {
+		t.Errorf("%d faults", len(faults))
 	}
 }
 
