@@ -42,6 +42,7 @@ var leftBehind = []Mutant{
 	{Name: "left: what is kept cannot run", Edits: []Edit{{"pkg/sandbox/quarantine/disarm_linux.go", `err := os.Chmod(self, fs.FileMode(st.Mode&0o666))`, `err := error(nil)`}}, Tests: judged},
 	{Name: "left: pointers into directories of ethos", Edits: []Edit{{pointers, `case g.owned(to.path) && !g.owned(l.path):`, `case false:`}}, Tests: led},
 	{Name: "left: links into directories of ethos", Edits: []Edit{{"pkg/sandbox/quarantine/owned_linux.go", `owned && !within(part, ownTraces) {`, `owned && part == "?" {`}}, Tests: led},
+	{Name: "left: links through links", Edits: []Edit{{"pkg/sandbox/quarantine/owned_linux.go", `if stays(text) && within(filepath.Join(path, text), t.path) && `, `if `}}, Tests: led},
 	{Name: "left: a work tree that a git directory does not know", Edits: []Edit{{pointers, `case !same && g.knew(to.path) && !g.expects(l, to.path):`, `case false:`}}, Tests: led},
 	{Name: "left: what leads to what could not be moved", Edits: []Edit{{pointers, `case g.stuck[identify(to.path)]:`, `case false:`}}, Tests: led},
 	{Name: "left: settings in each work tree", Edits: []Edit{{follows, `s.followAt(u.at.Path(), u.gitDir.Path())`, `_ = u`}}, Tests: led},

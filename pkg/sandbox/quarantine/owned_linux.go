@@ -45,8 +45,7 @@ func (s *Session) owned(path string) bool {
 const intoOwn = ", where ethos keeps what commands have written"
 
 // links moves away the symbolic links of one directory that lead to a directory
-// of ethos: whoever changes to such a link is in a place that was not judged. A
-// link cannot come by that name through others: one of them has it in its text.
+// of ethos: whoever changes to such a link is in a place that was not judged.
 func (s *Session) links(t *tree, p treescan.Place) {
 	dir := -1
 	for _, e := range p.Entries {
@@ -60,11 +59,10 @@ func (s *Session) links(t *tree, p treescan.Place) {
 			}
 			defer unix.Close(dir)
 		}
-		text := readLink(dir, e.Name)
-		if !strings.Contains(strings.ToLower(text), ownTop[1:]) {
-			continue
+		text, path := readLink(dir, e.Name), p.Path()
+		if stays(text) && within(filepath.Join(path, text), t.path) && !strings.Contains(strings.ToLower(text), ownTop[1:]) {
+			continue // what it leads through in the tree is checked itself
 		}
-		path := p.Path()
 		if s.owned(join(path, e.Name)) {
 			continue
 		}
@@ -79,6 +77,19 @@ func (s *Session) links(t *tree, p treescan.Place) {
 			g.remove(join(path, e.Name), "a symbolic link to "+text+intoOwn)
 		}
 	}
+}
+
+// stays reports whether the text of a link leads where it says: it is relative, and
+// does not go up from what may be another link.
+func stays(text string) bool {
+	named := false
+	for part := range strings.SplitSeq(text, "/") {
+		if part == ".." && named {
+			return false
+		}
+		named = named || part != "" && part != "." && part != ".."
+	}
+	return !filepath.IsAbs(text)
 }
 
 // readLink returns the text of a symbolic link.
