@@ -62,9 +62,9 @@ func (f *file) word(to *string, what string) func(*yaml.Node) {
 		switch f.text(&word, what)(n); {
 		case word == "": // its fault is recorded
 		case !isWord(word) || tokenText.Get().FindString(word) != word:
-			f.fault(n, "%s is of letters, digits and \"_\", not %q", what, word)
+			f.fault(n, "%s consists of letters, digits and \"_\", which %q does not", what, word)
 		case taken(word):
-			f.fault(n, "%s: %q has a meaning already", what, word)
+			f.fault(n, "%s: CEL or ethos has %q already; choose another name", what, word)
 		default:
 			*to = word
 		}
